@@ -1,0 +1,2 @@
+//! lseq
+fn main() {}

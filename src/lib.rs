@@ -1,0 +1,1 @@
+//! Unique integer ids.
