@@ -1,0 +1,367 @@
+//! The protocol: how a range of ids becomes this client's own. No I/O here but the store's.
+//!
+//! A reservation is one conditional write of the sequence's Lamport timestamp, and a serial read that confirms
+//! it. docs/protocol.md has the statements, docs/design.md the rules that are cited here and why they are there.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tokio::time::Instant;
+
+use crate::definition::SequenceName;
+use crate::effort::Effort;
+use crate::error::Error;
+use crate::health::Health;
+use crate::identity::Identity;
+use crate::range::IdRange;
+use crate::register::Register;
+use crate::stop::{Stop, StopCause};
+use crate::store::{
+    Change, Opened, Row, Store, StoreError, StoreErrorKind, StoreFuture, Swapped, WriteTimes,
+};
+use crate::timestamp::LamportTimestamp;
+
+/// Whether an applied write is confirmed by a read (S7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verify {
+    /// Every write is confirmed by a serial read: a plain write or a roll-back of the row is noticed before an
+    /// id is given.
+    #[default]
+    Always,
+    /// Only a write of unknown outcome is followed by a read. This saves one serial read per reservation and gives
+    /// up the cross-check: if something writes the row without a condition, or a replica loses its state, ids are
+    /// given twice and nobody is told. Safe only where neither can happen.
+    OnDoubt,
+}
+
+/// One client of one sequence: it carries out the protocol, one attempt at a time.
+#[derive(Debug)]
+pub(crate) struct Protocol {
+    store: Arc<dyn Store>,
+    register: Arc<Register>,
+    identity: Identity,
+    verify: Verify,
+    health: Health,
+}
+
+/// What to write over a row, and what that gives to the caller.
+#[derive(Debug)]
+pub(crate) enum Plan<T> {
+    /// Moves the value on.
+    Move { value: i64, gives: T },
+    /// Writes nothing (S4: a write that would not move the value is not made).
+    Keep(T),
+}
+
+/// A range that is this client's own, and the attempt that reserved it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reservation {
+    pub(crate) range: IdRange,
+    pub(crate) node: uuid::Uuid,
+}
+
+impl std::fmt::Debug for dyn Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.location())
+    }
+}
+
+impl Protocol {
+    pub(crate) fn new(opened: Opened, identity: Identity, verify: Verify) -> Self {
+        let Opened { store, register } = opened;
+        let health = Health::new(register.clone());
+        Self {
+            store,
+            register,
+            identity,
+            verify,
+            health,
+        }
+    }
+
+    pub(crate) fn register(&self) -> &Arc<Register> {
+        &self.register
+    }
+
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    pub(crate) fn name(&self) -> &SequenceName {
+        &self.register.sequence
+    }
+
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    pub(crate) fn health(&self) -> &Health {
+        &self.health
+    }
+
+    /// Reserves `wanted` ids beyond `floor`: at least `least` of them, fewer than `wanted` only at the sequence's end.
+    pub(crate) async fn reserve(
+        &self,
+        request: Request,
+        deadline: Instant,
+    ) -> Result<Reservation, Error> {
+        let plan = |row: &Row| request.plan(&self.register, row);
+        let (range, timestamp) = self.propose(plan, deadline).await?;
+        Ok(Reservation {
+            range,
+            node: timestamp.node,
+        })
+    }
+
+    /// Moves the row as `plan` says, however often another client is first. Gives the row's new timestamp too.
+    pub(crate) async fn propose<T>(
+        &self,
+        plan: impl Fn(&Row) -> Result<Plan<T>, Error>,
+        deadline: Instant,
+    ) -> Result<(T, LamportTimestamp), Error> {
+        let mut effort = Effort::until(deadline);
+        let mut row = match self.register.mark() {
+            Some(mark) => mark,
+            None => self.read_row(&mut effort).await?,
+        };
+        let mut fresh = false;
+        loop {
+            self.register.check()?;
+            let (value, gives) = match plan(&row) {
+                Ok(Plan::Move { value, gives }) => (value, gives),
+                Ok(Plan::Keep(gives)) if fresh => return Ok((gives, row.timestamp)),
+                Err(error) if fresh => return Err(error),
+                // What is remembered of the row may be old: only what is read now says no.
+                Ok(Plan::Keep(_)) | Err(_) => {
+                    row = self.read_row(&mut effort).await?;
+                    fresh = true;
+                    continue;
+                }
+            };
+            // S2: a uuid of its own for every attempt.
+            let target = LamportTimestamp::new(value, self.identity.attempt()?);
+            match self.attempt(&row, target, &mut effort).await? {
+                Attempt::Ours => return Ok((gives, target)),
+                Attempt::Lost { learnt } => {
+                    effort.wait(&self.identity, &self.register).await?;
+                    fresh = learnt.is_none();
+                    row = match learnt {
+                        Some(learnt) => learnt,
+                        None => self.read_row(&mut effort).await?,
+                    };
+                }
+            }
+        }
+    }
+
+    /// One conditional write, and what became of it.
+    async fn attempt(
+        &self,
+        row: &Row,
+        target: LamportTimestamp,
+        effort: &mut Effort,
+    ) -> Result<Attempt, Error> {
+        let name = &self.register.sequence;
+        let change = Change::Move { to: target };
+        match self.store.swap(name, row, change, effort.deadline).await {
+            Ok(Swapped::Applied) => {
+                self.health.succeeded();
+                // S1: the first of the two proofs. S4: an applied write raises the mark.
+                self.register.raise(row.changed(change));
+                if self.verify == Verify::Always {
+                    self.cross_check(target, effort).await?;
+                }
+                Ok(Attempt::Ours)
+            }
+            Ok(Swapped::NotApplied { value }) => {
+                self.health.succeeded();
+                effort.conflicts = effort.conflicts.saturating_add(1);
+                // S1: a clean `false` is never claimed. S4: the hint says where to try next and raises no mark; it
+                // is used only where it lies ahead, since a row that went back needs a read to be judged.
+                let ahead = value.filter(|v| row.definition().is_beyond(*v, row.timestamp.value));
+                let learnt = ahead.map(|value| Row {
+                    timestamp: LamportTimestamp::new(value, row.timestamp.node),
+                    ..*row
+                });
+                Ok(Attempt::Lost { learnt })
+            }
+            Err(error) => self.failed_attempt(error, target, effort).await,
+        }
+    }
+
+    async fn failed_attempt(
+        &self,
+        error: StoreError,
+        target: LamportTimestamp,
+        effort: &mut Effort,
+    ) -> Result<Attempt, Error> {
+        self.health.failed(&error);
+        effort.note_write(error, &self.register)?;
+        if effort.doubt.is_none() {
+            return Ok(Attempt::Lost { learnt: None });
+        }
+        // S3: unknown is not failed. Read back, and claim only by S1.
+        let found = self.read_row(effort).await?;
+        effort.trouble = effort.doubt.take();
+        if found.timestamp == target {
+            // S1: the second proof, this very attempt's uuid and its value in a SERIAL read.
+            self.check_write_times(&found)?;
+            return Ok(Attempt::Ours);
+        }
+        // S3: it may still land, and is never claimed: the range is dropped for ever.
+        Ok(Attempt::Lost {
+            learnt: Some(found),
+        })
+    }
+
+    /// S7: after `applied = true` the row must show this attempt or a value further on.
+    async fn cross_check(
+        &self,
+        target: LamportTimestamp,
+        effort: &mut Effort,
+    ) -> Result<(), Error> {
+        let unread = || {
+            let message = "the write was applied, and the read that confirms it got no answer";
+            StoreError::new(StoreErrorKind::Unknown, message)
+        };
+        effort.doubt.get_or_insert_with(unread);
+        let sent = self.register.mark();
+        let found = self.read_register(effort).await?;
+        effort.doubt = None;
+        let found = self.register.judge_applied(target, sent.as_ref(), found)?;
+        Ok(self.check_write_times(&found)?)
+    }
+
+    /// S7: the two halves were written together, and not by a clock that is far ahead.
+    fn check_write_times(&self, row: &Row) -> Result<(), Arc<Stop>> {
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        match row.written.and_then(|times| plain_write(times, now)) {
+            Some(evidence) => Err(self.register.stop(StopCause::PlainWrite(evidence))),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads the row until it answers or the deadline passes, and judges it (S4).
+    async fn read_row(&self, effort: &mut Effort) -> Result<Row, Error> {
+        let sent = self.register.mark();
+        let found = self.read_register(effort).await?;
+        Ok(self.register.judge(sent.as_ref(), found)?)
+    }
+
+    async fn read_register(&self, effort: &mut Effort) -> Result<Option<Row>, Error> {
+        self.ask(effort, |p, deadline| p.store.read(p.name(), deadline))
+            .await
+    }
+
+    /// A read, repeated until it answers or the deadline passes: it changes nothing.
+    pub(crate) async fn ask<'a, T>(
+        &'a self,
+        effort: &mut Effort,
+        read: impl Fn(&'a Self, Instant) -> StoreFuture<'a, T>,
+    ) -> Result<T, Error> {
+        loop {
+            match read(self, effort.deadline).await {
+                Ok(answer) => {
+                    self.health.succeeded();
+                    return Ok(answer);
+                }
+                Err(error) => {
+                    self.health.failed(&error);
+                    effort.note_read(error, &self.register)?;
+                }
+            }
+            effort.wait(&self.identity, &self.register).await?;
+        }
+    }
+
+    /// Reads the row for somebody who knows nothing of it yet: `None` is an answer.
+    pub(crate) async fn look(&self, deadline: Instant) -> Result<Option<Row>, Error> {
+        let mut effort = Effort::until(deadline);
+        let sent = self.register.mark();
+        match self.read_register(&mut effort).await? {
+            None if sent.is_none() => Ok(None),
+            found => Ok(Some(self.register.judge(sent.as_ref(), found)?)),
+        }
+    }
+}
+
+/// What became of one attempt.
+enum Attempt {
+    /// The range is this client's own (S1).
+    Ours,
+    /// It is not, and never will be handed out; `learnt` is a row to try next, where one is known.
+    Lost { learnt: Option<Row> },
+}
+
+/// What a caller wants reserved.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    /// How many ids, if there are as many.
+    pub(crate) wanted: u64,
+    /// With fewer than this many left it is refused.
+    pub(crate) least: u64,
+    /// Ids up to here are not wanted (S14).
+    pub(crate) floor: Option<i64>,
+    /// The largest jump that was consented to (S12).
+    pub(crate) max_jump: Option<u64>,
+}
+
+impl Request {
+    /// The range to reserve over `row`. S14: the old value stays as it was learnt, the ids start beyond the floor.
+    fn plan(&self, register: &Register, row: &Row) -> Result<Plan<IdRange>, Error> {
+        let definition = row.definition();
+        let value = row.timestamp.value;
+        let base = self
+            .floor
+            .map_or(value, |floor| definition.furthest(value, floor));
+        let left = definition.remaining(base);
+        let sequence = || register.sequence.clone();
+        let Some(range) = definition
+            .ids_after(base, self.wanted)
+            .filter(|_| left >= self.least)
+        else {
+            let (end, wanted) = (definition.end(), self.least);
+            return Err(Error::Exhausted {
+                sequence: sequence(),
+                end,
+                left,
+                wanted,
+            });
+        };
+        // S12: what is skipped counts as well as what is taken.
+        let before = definition.remaining(value);
+        let ids = before - definition.remaining(range.last());
+        if definition.is_leap(value, ids) && self.max_jump.is_none_or(|consent| ids > consent) {
+            return Err(Error::JumpTooFar {
+                sequence: sequence(),
+                ids,
+                left: before,
+            });
+        }
+        Ok(Plan::Move {
+            value: range.last(),
+            gives: range,
+        })
+    }
+}
+
+/// How far ahead of this client's clock a write time may be (S7).
+const MAX_AHEAD: Duration = Duration::from_secs(60);
+
+/// Evidence in the write times that something but a lightweight transaction wrote the row.
+fn plain_write(times: WriteTimes, now: Duration) -> Option<String> {
+    if times.value_us != times.node_us {
+        return Some(format!(
+            "value was written at {:?} and node at {:?} microseconds since 1970",
+            times.value_us, times.node_us
+        ));
+    }
+    let limit = i64::try_from((now + MAX_AHEAD).as_micros()).unwrap_or(i64::MAX);
+    let ahead = times.value_us.filter(|written| *written > limit)?;
+    Some(format!(
+        "its write time {ahead} is more than a minute ahead of this clock, {limit} less 60 s"
+    ))
+}

@@ -1,0 +1,6 @@
+//! For tests of your own: a store in memory, and the suite that every store must pass.
+
+mod memory;
+
+pub use self::memory::MemoryStore;
+pub use crate::identity::{Entropy, OsEntropy};
