@@ -154,7 +154,12 @@ impl Protocol {
         .await
     }
 
-    fn not_adopted(&self) -> Error {
+    pub(crate) fn not_found(&self) -> Error {
+        let (sequence, location) = (self.name().clone(), self.register().location.clone());
+        Error::NotFound { sequence, location }
+    }
+
+    pub(crate) fn not_adopted(&self) -> Error {
         let (sequence, location) = (self.name().clone(), self.register().location.clone());
         Error::NotAdopted { sequence, location }
     }

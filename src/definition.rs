@@ -228,11 +228,6 @@ impl Definition {
         self.strict
     }
 
-    /// The distance between ids, as the arithmetic in [`range`] takes it.
-    pub(crate) const fn increment(&self) -> NonZeroI64 {
-        self.increment_by
-    }
-
     /// The value of a new sequence's row: the id before the first. Checked when the definition was built.
     pub(crate) fn initial_value(&self) -> i64 {
         self.start_value.wrapping_sub(self.increment_by.get())
@@ -286,7 +281,12 @@ impl Definition {
 
     /// Whether using up `ids` ids after `value` at once needs consent (S12): it can't be undone.
     pub(crate) fn is_leap(&self, value: i64, ids: u64) -> bool {
-        ids > SMALL_JUMP && ids > self.remaining(value) / 100
+        ids > self.modest(value)
+    }
+
+    /// The most ids after `value` that can be used up at once without consent (S12).
+    pub(crate) fn modest(&self, value: i64) -> u64 {
+        SMALL_JUMP.max(self.remaining(value) / 100)
     }
 
     /// Whether `other` is this definition with the same or wider bounds (S10).

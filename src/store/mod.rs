@@ -138,6 +138,13 @@ impl Row {
         self.definition.unwrap_or_else(Definition::undefined)
     }
 
+    /// Whether this is what somebody expects who expects `definition` (S10).
+    pub(crate) fn satisfies(&self, definition: &Definition) -> bool {
+        // A row without definition keeps no bounds, and goes one by one.
+        let plain = definition.increment_by() == 1 && definition.max_value() == i64::MAX;
+        self.definition.map_or(plain, |found| found == *definition)
+    }
+
     /// The register after `change`. A store that holds whole rows needs no other arithmetic.
     #[must_use]
     pub fn changed(self, change: Change) -> Self {
