@@ -177,20 +177,14 @@ pub enum Error {
 impl Error {
     /// Whether trying again later may succeed, with nothing changed by this call.
     pub fn is_retryable(&self) -> bool {
-        matches!(
-            self,
-            Self::Contended { .. } | Self::Unavailable { .. } | Self::TimedOut { .. }
-        )
+        matches!(self, Self::Contended { .. } | Self::Unavailable { .. } | Self::TimedOut { .. })
     }
 
     /// Whether something may have been changed in the store. Trying again is safe; ids may have been burned.
     pub fn is_unknown(&self) -> bool {
         match self {
             Self::Unknown { .. } => true,
-            Self::TimedOut {
-                source: Some(cause),
-                ..
-            } => cause.is_unknown(),
+            Self::TimedOut { source: Some(cause), .. } => cause.is_unknown(),
             _ => false,
         }
     }
@@ -224,11 +218,7 @@ impl Error {
                 "a definition is immutable, but `lseq alter {sequence}` widens its bounds; \
                  otherwise open it as it is stored"
             ),
-            Self::Behind {
-                sequence,
-                not_below,
-                ..
-            } => format!(
+            Self::Behind { sequence, not_below, .. } => format!(
                 "was a backup restored? `lseq advance {sequence} --above {not_below}` moves it on"
             ),
             Self::Exhausted { sequence, .. } => format!(
@@ -241,14 +231,8 @@ impl Error {
             Self::Refused { source, .. } | Self::Unknown { source, .. } => {
                 source.hint()?.to_owned()
             }
-            Self::Unavailable {
-                source: Some(source),
-                ..
-            } => source.hint()?.to_owned(),
-            Self::TimedOut {
-                source: Some(cause),
-                ..
-            } => cause.hint()?,
+            Self::Unavailable { source: Some(source), .. } => source.hint()?.to_owned(),
+            Self::TimedOut { source: Some(cause), .. } => cause.hint()?,
             _ => return None,
         };
         Some(hint)

@@ -57,19 +57,14 @@ impl Identity {
     /// A fraction in 0..1, for jitter. Without entropy there is no jitter, which is slow and not unsafe.
     pub(crate) fn fraction(&self) -> f64 {
         let mut bytes = [0; 4];
-        let drawn = self
-            .entropy
-            .fill(&mut bytes)
-            .map(|()| u32::from_le_bytes(bytes));
+        let drawn = self.entropy.fill(&mut bytes).map(|()| u32::from_le_bytes(bytes));
         f64::from(drawn.unwrap_or(u32::MAX)) / f64::from(u32::MAX)
     }
 }
 
 impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Identity")
-            .field("tag", &self.tag)
-            .finish_non_exhaustive()
+        f.debug_struct("Identity").field("tag", &self.tag).finish_non_exhaustive()
     }
 }
 
@@ -108,9 +103,6 @@ mod tests {
                 Err("pool is empty".to_owned())
             }
         }
-        assert!(matches!(
-            Identity::draw(Arc::new(Empty)),
-            Err(Error::NoEntropy(_))
-        ));
+        assert!(matches!(Identity::draw(Arc::new(Empty)), Err(Error::NoEntropy(_))));
     }
 }

@@ -86,7 +86,7 @@ impl Store for MemoryStore {
     ) -> StoreFuture<'a, Swapped> {
         self.answer(|tables| {
             if tables.births.get(name).copied() != replaces {
-                return Swapped::NotApplied { value: None };
+                return Swapped::NotApplied { found: None };
             }
             tables.births.insert(name.clone(), created);
             Swapped::Applied
@@ -100,9 +100,7 @@ impl Store for MemoryStore {
         _: Instant,
     ) -> StoreFuture<'a, Swapped> {
         self.answer(|tables| match tables.counters.get(name) {
-            Some(there) => Swapped::NotApplied {
-                value: Some(there.timestamp.value),
-            },
+            Some(there) => Swapped::NotApplied { found: Some(there.timestamp) },
             None => {
                 tables.counters.insert(name.clone(), *row);
                 Swapped::Applied
@@ -122,9 +120,7 @@ impl Store for MemoryStore {
                 *row = row.changed(change);
                 Swapped::Applied
             }
-            row => Swapped::NotApplied {
-                value: row.map(|row| row.timestamp.value),
-            },
+            row => Swapped::NotApplied { found: row.map(|row| row.timestamp) },
         })
     }
 
@@ -136,15 +132,10 @@ impl Store for MemoryStore {
     ) -> StoreFuture<'a, Vec<Listed>> {
         self.answer(|tables| {
             let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-            let rows = tables
-                .counters
-                .range::<SequenceName, _>((from, Bound::Unbounded));
+            let rows = tables.counters.range::<SequenceName, _>((from, Bound::Unbounded));
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);
             rows.take(limit)
-                .map(|(name, row)| Listed {
-                    name: name.clone(),
-                    row: Ok(*row),
-                })
+                .map(|(name, row)| Listed { name: name.clone(), row: Ok(*row) })
                 .collect()
         })
     }
