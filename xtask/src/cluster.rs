@@ -107,7 +107,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Up(options) => {
             interrupt::install()?;
-            let shape = options.shape();
+            let shape = options.shape()?;
             up::up(&shape)
         }
         Command::Down => down(),
@@ -122,19 +122,25 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
 }
 
 impl Up {
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> anyhow::Result<Shape> {
         let kind = match self.backend {
             Choice::Docker => Kind::Docker,
             Choice::Auto if compose::engine_answers() => Kind::Docker,
             Choice::Auto | Choice::Maven => Kind::Maven,
         };
-        Shape {
+        if kind == Kind::Docker && self.nodes > compose::NODES_MAX {
+            bail!(
+                "docker-compose.yml has {} nodes: `--backend maven` runs more",
+                compose::NODES_MAX
+            );
+        }
+        Ok(Shape {
             kind,
             nodes: self.nodes,
             auth: self.auth,
             tls: self.tls || self.client_certs,
             client_certs: self.client_certs,
-        }
+        })
     }
 }
 

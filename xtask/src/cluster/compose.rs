@@ -18,7 +18,7 @@ use crate::{exec, paths};
 /// A project of its own: a cluster that somebody started with `docker compose up` is not ours.
 const PROJECT: &str = "lseq-test";
 /// `docker-compose.yml` has this many Cassandra services.
-const NODES_MAX: u8 = 3;
+pub(crate) const NODES_MAX: u8 = 3;
 /// Where a node sees its certificates.
 const TLS_DIR: &str = "/tls";
 const PROBE_LIMIT: Duration = Duration::from_secs(5);
@@ -73,10 +73,6 @@ impl Compose {
 
 impl Backend for Compose {
     fn start_fresh(&self, shape: &Shape) -> anyhow::Result<()> {
-        ensure!(
-            shape.nodes <= NODES_MAX,
-            "docker-compose.yml has {NODES_MAX} nodes: use `--backend maven` for more"
-        );
         if shape.tls {
             certs::make(shape)?;
         }
@@ -151,10 +147,10 @@ impl Backend for Compose {
 
     fn stop_all(&self) -> anyhow::Result<usize> {
         let ids = exec::capture(self.command().args(["ps", "--quiet"]), COMMAND_LIMIT)?;
-        // A container that is paused can be killed, but not told to stop.
-        let mut down = self.command();
-        down.args(["down", "--volumes", "--timeout", "20"]);
-        exec::run(&mut down, UP_LIMIT)?;
+        // A paused container cannot be told to stop, and the data goes anyway. That nothing runs is
+        // no error here.
+        let _ = exec::capture(self.command().arg("kill"), COMMAND_LIMIT);
+        exec::run(self.command().args(["down", "--volumes"]), COMMAND_LIMIT)?;
         Ok(ids.lines().count())
     }
 }
@@ -179,6 +175,8 @@ fn override_text(shape: &Shape) -> String {
              CASSANDRA_BROADCAST_RPC_ADDRESS: \"{address}\"\n",
             service(node)
         );
+        // `cluster up` asks the nodes itself: it knows the password and the certificates.
+        text += "    healthcheck: {test: [CMD, \"true\"]}\n";
         // Node 1 is published there by docker-compose.yml already.
         if node > 1 {
             let _ = writeln!(text, "    ports: [\"{address}:{CQL_PORT}:{CQL_PORT}\"]");
@@ -193,4 +191,49 @@ fn override_text(shape: &Shape) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::backend::Kind;
+    use crate::cluster::fetch::CASSANDRA_VERSION;
+
+    fn compose_file() -> String {
+        std::fs::read_to_string(paths::workspace().join("docker-compose.yml")).unwrap()
+    }
+
+    #[test]
+    fn both_backends_run_the_same_cassandra() {
+        let text = compose_file();
+        assert!(text.contains(&format!("image: cassandra:{CASSANDRA_VERSION}\n")));
+        for (name, value) in settings::PROMISED {
+            assert!(text.contains(&format!("-Dcassandra.settings.{name}={value}\n")));
+        }
+    }
+
+    #[test]
+    fn there_are_as_many_services_as_nodes() {
+        let text = compose_file();
+        for node in 1..=NODES_MAX {
+            assert!(text.contains(&format!("\n  {}:\n    <<: ", service(node))));
+        }
+        assert!(!text.contains(&service(NODES_MAX + 1)));
+    }
+
+    #[test]
+    fn certificates_are_mounted_only_with_tls() {
+        let shape = |tls| Shape {
+            kind: Kind::Docker,
+            nodes: 2,
+            auth: false,
+            tls,
+            client_certs: tls,
+        };
+        assert!(!override_text(&shape(false)).contains("volumes"));
+        let text = override_text(&shape(true));
+        assert!(text.contains(":/tls:ro"));
+        assert!(text.contains("127.0.0.2:9042:9042"));
+        assert!(text.contains("require_client_auth=true"));
+    }
 }

@@ -82,9 +82,6 @@ pub(crate) fn explain(backend: &dyn Backend, error: &anyhow::Error) {
     if let Some(Hopeless { node, .. }) = error.downcast_ref() {
         out::note(format_args!("--- end of the log of node {node}"));
         out::note(format_args!("{}", backend.log_tail(*node)));
-        out::note(format_args!(
-            "--- whole log: `cargo xtask cluster logs {node}`"
-        ));
     }
 }
 
