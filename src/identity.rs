@@ -41,7 +41,6 @@ impl Identity {
     }
 
     /// A generator with this very tag.
-    #[cfg(feature = "testing")]
     pub(crate) fn with_tag(tag: [u8; TAG_BYTES], entropy: Arc<dyn Entropy>) -> Self {
         Self { tag, entropy }
     }
