@@ -8,12 +8,14 @@ use uuid::Uuid;
 use crate::error::Error;
 
 /// Where attempt uuids and jitter come from. The operating system, but for simulations.
+#[cfg_attr(not(feature = "testing"), expect(unreachable_pub, reason = "exported for tests"))]
 pub trait Entropy: Send + Sync + 'static {
     /// Fills `bytes` with bits that nobody else will draw, or says why it can't.
     fn fill(&self, bytes: &mut [u8]) -> Result<(), String>;
 }
 
 /// The operating system's random source.
+#[cfg_attr(not(feature = "testing"), expect(unreachable_pub, reason = "exported for tests"))]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OsEntropy;
 
