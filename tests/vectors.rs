@@ -39,8 +39,7 @@ async fn the_published_vectors_hold() {
         let stored = Row { timestamp, created, definition, retired: false, written: None };
         memory.tamper(&name, Some(stored));
         let store = StoreHandle::new(memory.clone());
-        let sequence =
-            Sequence::open(&store, "s").block_size(n.parse().unwrap()).await.unwrap();
+        let sequence = Sequence::open(&store, "s").block_size(n.parse().unwrap()).await.unwrap();
         if let Ok(floor) = floor.parse::<i64>() {
             sequence.observe(floor).unwrap();
         }

@@ -1,6 +1,8 @@
 //! What a store is: one linearizable register per sequence. Everything clever is written above it, once.
 
 mod handle;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -72,7 +74,7 @@ pub trait Store: Send + Sync + 'static {
         deadline: Instant,
     ) -> StoreFuture<'a, Swapped>;
 
-    /// Inserts a register if there is none. `row.created` is never `None` here.
+    /// Inserts a register if there is none. Neither `row.created` nor `row.definition` is ever `None` here.
     fn insert<'a>(
         &'a self,
         name: &'a SequenceName,
