@@ -4,7 +4,10 @@
 //! consistency, timeout, retry policy and routing, so that a session that an application already has can be used as
 //! it is.
 
+mod bind;
 mod options;
+mod rows;
+mod statements;
 mod url;
 
 pub use scylla;
