@@ -6,8 +6,12 @@
 
 mod bind;
 mod options;
+mod outcome;
+mod reason;
 mod rows;
 mod statements;
+#[cfg(feature = "tls")]
+mod tls;
 mod url;
 
 pub use scylla;
