@@ -8,6 +8,7 @@ mod bind;
 mod options;
 mod outcome;
 mod reason;
+mod routing;
 mod rows;
 mod statements;
 #[cfg(feature = "tls")]
