@@ -8,6 +8,7 @@ mod bind;
 mod check;
 mod client;
 mod connect;
+mod ddl;
 mod layout;
 mod list;
 mod options;
@@ -15,10 +16,12 @@ mod outcome;
 mod reason;
 mod routing;
 mod rows;
+mod schema;
 mod statements;
 #[cfg(feature = "tls")]
 mod tls;
 mod url;
+mod warnings;
 
 use std::fmt;
 use std::sync::Arc;
@@ -32,6 +35,7 @@ use uuid::Uuid;
 use self::client::Client;
 pub use self::options::CqlOptions;
 use self::rows::{Birth, Counter};
+pub use self::schema::{Replication, Schema, SchemaPlan};
 use self::statements::{Action, Tables};
 use super::{Change, Listed, Row, Store, StoreError, StoreErrorKind, StoreFuture, Swapped};
 use crate::definition::SequenceName;
