@@ -4,6 +4,8 @@ mod adoption;
 mod refusals;
 mod register;
 mod schema;
+#[cfg(feature = "tls")]
+mod secured;
 mod session;
 
 use std::sync::atomic::{AtomicU32, Ordering};
