@@ -1,5 +1,7 @@
 //! What a store is: one linearizable register per sequence. Everything clever is written above it, once.
 
+#[cfg(feature = "cassandra")]
+pub mod cql;
 mod handle;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
