@@ -1,6 +1,8 @@
 //! What a store is: one linearizable register per sequence. Everything clever is written above it, once.
 
 mod handle;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 
 use std::future::Future;
 use std::pin::Pin;
