@@ -43,8 +43,8 @@ pub(crate) struct Flight {
 pub(crate) enum Boarding {
     /// The flight is the caller's to make; the receiver tells of its end.
     Mine(Flight, watch::Receiver<Landing>),
-    /// Another flight is under way, of which the receiver tells the end.
-    Another(watch::Receiver<Landing>),
+    /// Another flight is under way, of which the receiver tells the end; it is given up when it is overdue.
+    Another(watch::Receiver<Landing>, Instant),
 }
 
 impl Runway {
@@ -66,7 +66,7 @@ impl Runway {
             .as_ref()
             .filter(|c| Instant::now() < c.overdue)
         {
-            return Boarding::Another(current.landing.clone());
+            return Boarding::Another(current.landing.clone(), current.overdue);
         }
         state.started += 1;
         let number = state.started;

@@ -115,14 +115,21 @@ impl Generator {
                 Ok(taken) => return Ok(taken),
                 Err(missing) => missing,
             };
-            let landing = match self.runway.board(waiting.deadline + OVERDUE) {
-                Boarding::Another(landing) => landing,
+            let overdue = waiting.deadline + OVERDUE;
+            let (landing, overdue) = match self.runway.board(overdue) {
+                Boarding::Another(landing, overdue) => (landing, overdue),
                 Boarding::Mine(flight, landing) => {
                     self.spawn_refill(flight, missing, waiting.deadline);
-                    landing
+                    (landing, overdue)
                 }
             };
-            self.wait(landing, &mut waiting).await?;
+            match self.landed(landing, overdue, &mut waiting).await? {
+                Some(Err(error)) if error.is_retryable() || error.is_unknown() => {
+                    waiting.last = Some(error);
+                }
+                Some(landing) => landing?,
+                None => {}
+            }
         }
     }
 
@@ -167,8 +174,8 @@ impl Generator {
             let floor = self.open_buffer()?.last().value;
             let flight = match self.runway.board(waiting.deadline + OVERDUE) {
                 Boarding::Mine(flight, _) => flight,
-                Boarding::Another(landing) => {
-                    self.wait_for_turn(landing, &mut waiting).await?;
+                Boarding::Another(landing, overdue) => {
+                    self.landed(landing, overdue, &mut waiting).await?;
                     continue;
                 }
             };
@@ -187,8 +194,10 @@ impl Generator {
             });
             let reservation = match task.await {
                 Ok(reserved) => reserved?,
+                // It panicked: the next try is as good as the first, until the deadline.
                 Err(_) => {
-                    self.lost_flight(&mut waiting).await?;
+                    tokio::time::sleep(LOST_FLIGHT_PAUSE).await;
+                    waiting.check(self)?;
                     continue;
                 }
             };
@@ -202,43 +211,26 @@ impl Generator {
         }
     }
 
-    /// Waits for a refill's end, and returns its error if asking again gives the same answer.
-    async fn wait(
+    /// Waits for a flight's end, the time when it is overdue, or this caller's deadline, whichever comes first.
+    async fn landed(
         &self,
         mut landing: watch::Receiver<Landing>,
+        overdue: Instant,
         waiting: &mut Waiting,
-    ) -> Result<(), Error> {
-        let landed = tokio::time::timeout_at(waiting.deadline, landing.wait_for(Option::is_some));
-        let landed = landed
-            .await
-            .map(|heard| heard.map(|landing| landing.clone()));
-        match landed {
-            Ok(Ok(Some(Err(error)))) if error.is_retryable() || error.is_unknown() => {
-                waiting.last = Some(error);
-                waiting.check(self)
+    ) -> Result<Landing, Error> {
+        waiting.check(self)?;
+        let until = overdue.min(waiting.deadline);
+        let landed = tokio::time::timeout_at(until, landing.wait_for(Option::is_some)).await;
+        // Cloned at once: the guard must not be held across an await.
+        match landed.map(|heard| heard.map(|landing| landing.clone())) {
+            Ok(Ok(landing)) => Ok(landing),
+            // It ended without a word: a panic, or its runtime has gone (S11).
+            Ok(Err(_)) => {
+                tokio::time::sleep(LOST_FLIGHT_PAUSE).await;
+                Ok(None)
             }
-            Ok(Ok(Some(landing))) => landing,
-            Ok(Ok(None) | Err(_)) => self.lost_flight(waiting).await,
-            Err(_) => Err(waiting.timed_out(self)),
+            Err(_) => waiting.check(self).map(|()| None),
         }
-    }
-
-    /// Waits for the end of somebody else's flight, whatever it is.
-    async fn wait_for_turn(
-        &self,
-        mut landing: watch::Receiver<Landing>,
-        waiting: &mut Waiting,
-    ) -> Result<(), Error> {
-        let landed = tokio::time::timeout_at(waiting.deadline, landing.wait_for(Option::is_some));
-        match landed.await {
-            Ok(_) => waiting.check(self),
-            Err(_) => Err(waiting.timed_out(self)),
-        }
-    }
-
-    async fn lost_flight(&self, waiting: &mut Waiting) -> Result<(), Error> {
-        tokio::time::sleep(LOST_FLIGHT_PAUSE).await;
-        waiting.check(self)
     }
 }
 
