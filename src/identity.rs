@@ -8,6 +8,10 @@ use uuid::Uuid;
 use crate::error::Error;
 
 /// Where attempt uuids and jitter come from. The operating system, but for simulations.
+#[cfg_attr(
+    not(feature = "testing"),
+    expect(unreachable_pub, reason = "public under `testing`")
+)]
 pub trait Entropy: Send + Sync + 'static {
     /// Fills `bytes` with bits that nobody else will draw, or says why it can't.
     fn fill(&self, bytes: &mut [u8]) -> Result<(), String>;
@@ -15,6 +19,10 @@ pub trait Entropy: Send + Sync + 'static {
 
 /// The operating system's random source.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(
+    not(feature = "testing"),
+    expect(unreachable_pub, reason = "public under `testing`")
+)]
 pub struct OsEntropy;
 
 impl Entropy for OsEntropy {
@@ -41,7 +49,6 @@ impl Identity {
     }
 
     /// A generator with this very tag.
-    #[cfg(feature = "testing")]
     pub(crate) fn with_tag(tag: [u8; TAG_BYTES], entropy: Arc<dyn Entropy>) -> Self {
         Self { tag, entropy }
     }
