@@ -71,7 +71,7 @@ pub use self::range::{IdRange, Ids};
 pub use self::reserve::Verify;
 pub use self::sequence::{Sequence, State, TryNextError};
 pub use self::stop::{Stop, StopCause};
-pub use self::store::StoreHandle;
+pub use self::store::{Connect, StoreHandle};
 pub use self::timestamp::{LamportTimestamp, ParseTimestampError};
 
 #[cfg(doctest)]
