@@ -133,6 +133,8 @@ pub struct Advanced {
     pub after: i64,
     /// The next id, if the sequence has one.
     pub next: Option<i64>,
+    /// Whether the sequence was created anew (S6), even if that did not move its value.
+    pub recreated: bool,
 }
 
 impl Advanced {
@@ -142,6 +144,7 @@ impl Advanced {
             before,
             after,
             next,
+            recreated: false,
         }
     }
 }
