@@ -235,8 +235,13 @@ impl Error {
                 "was a backup restored? `lseq advance --above {not_below} {}` moves it on",
                 sequence.shell_argument()
             ),
+            Self::Exhausted {
+                end: i64::MAX | i64::MIN,
+                ..
+            } => "no bigint lies beyond its end: only a sequence of another name gives more ids"
+                .to_owned(),
             Self::Exhausted { sequence, .. } => format!(
-                "`lseq alter --max N {}` widens it, if the column that takes the ids can hold more",
+                "`lseq alter --max N {}` (`--min` for a falling one) widens it, if the column that takes the ids can hold more",
                 sequence.shell_argument()
             ),
             Self::JumpTooFar { .. } => {
