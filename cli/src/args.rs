@@ -21,7 +21,7 @@ Environment (an option wins over it, and it wins over the file named by --config
   LSEQ_STORE                                the store's URL
   LSEQ_CONFIG                               the configuration file
   LSEQ_PASSWORD, LSEQ_PASSWORD_FILE         the password, or a file that holds it
-  RUST_LOG                                  what is logged; wins over -v and -q
+  RUST_LOG                                  what is logged; wins over -v
   NO_COLOR                                  no colour
   XDG_DATA_HOME                             the user's data folder, ~/.local/share by default
 
@@ -37,9 +37,9 @@ Exit codes:
   3  outcome unknown: ids may be burned, never given twice
   4  store unavailable or busy, nothing was changed
 
-With --json, standard output has one JSON object a line (`lseq COMMAND --help` says which), and every
-error, warning and note on standard error is one too: {\"error\":..,\"causes\":[..],\"hint\":..,\"exit\":N},
-{\"warning\":..}, {\"note\":..}.";
+With --json, standard output has one JSON object a line (`lseq COMMAND --help` says which), and
+every error, warning and note on standard error is one too:
+{\"error\":..,\"causes\":[..],\"hint\":..,\"exit\":N}, {\"warning\":..}, {\"note\":..}.";
 
 /// Unique integer ids from Apache Cassandra, ScyllaDB or an embedded file.
 ///
@@ -56,6 +56,7 @@ pub(crate) struct Cli {
 }
 
 /// Options that every subcommand takes.
+#[expect(clippy::doc_markdown, reason = "the comments are help texts")]
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {

@@ -24,7 +24,7 @@ pub(crate) struct Client {
 impl Client {
     /// `create`: an embedded file is made if there is none.
     pub(crate) fn connect(context: &Context, create: bool) -> anyhow::Result<Self> {
-        logging::start(context.verbose, &context.printer)?;
+        logging::start(context.verbose, context.printer)?;
         let settings = Settings::resolve(context)?;
         let timeout = settings.timeout;
         let deadline = Instant::now() + timeout;

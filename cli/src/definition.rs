@@ -1,7 +1,7 @@
 //! A sequence's definition, on the command line and in the output.
 
 use clap::{Args, ValueEnum};
-use lamport_seq::{Definition, InvalidDefinition};
+use lamport_seq::{Definition, Error};
 use serde_json::{Map, Value, json};
 
 /// The flags of a definition; what is not given is PostgreSQL's default.
@@ -54,7 +54,7 @@ impl DefinitionArgs {
         *self != Self::default()
     }
 
-    pub(crate) fn build(&self) -> Result<Definition, InvalidDefinition> {
+    pub(crate) fn build(&self) -> Result<Definition, Error> {
         let mut builder = Definition::builder();
         builder = match self.column {
             Some(Column::Int) => builder.int(),
@@ -73,7 +73,7 @@ impl DefinitionArgs {
         if let Some(id) = self.max {
             builder = builder.max_value(id);
         }
-        builder.build()
+        Ok(builder.build()?)
     }
 }
 

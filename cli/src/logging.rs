@@ -8,8 +8,8 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::failure::Failure;
 use crate::printer::Printer;
 
-/// Starts logging: as `RUST_LOG` says, otherwise as `-v` and `-q` do.
-pub(crate) fn start(verbose: u8, printer: &Printer) -> Result<(), Failure> {
+/// Starts logging: as `RUST_LOG` says, otherwise as `-v` does.
+pub(crate) fn start(verbose: u8, printer: Printer) -> Result<(), Failure> {
     let filter = match std::env::var("RUST_LOG") {
         Ok(directives) if !directives.is_empty() => {
             EnvFilter::try_new(&directives).map_err(|error| {
@@ -20,7 +20,7 @@ pub(crate) fn start(verbose: u8, printer: &Printer) -> Result<(), Failure> {
         }
         _ => EnvFilter::builder()
             .with_default_directive(LevelFilter::OFF.into())
-            .parse_lossy(directives(verbose, printer.is_quiet())),
+            .parse_lossy(directives(verbose)),
     };
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)
@@ -32,10 +32,10 @@ pub(crate) fn start(verbose: u8, printer: &Printer) -> Result<(), Failure> {
     Ok(())
 }
 
-fn directives(verbose: u8, quiet: bool) -> &'static str {
+fn directives(verbose: u8) -> &'static str {
     match verbose {
-        _ if quiet => "off",
-        0 => "lamport_seq=warn",
+        // What matters to the caller is the command's error, and told once.
+        0 => "off",
         1 => "lamport_seq=info,warn",
         2 => "lamport_seq=debug,info",
         _ => "trace",

@@ -5,13 +5,15 @@ use std::io::{self, IsTerminal, Write};
 
 use serde_json::{Value, json};
 
+use crate::secret;
+
 /// How this run prints.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Printer {
     json: bool,
     quiet: bool,
-    out_colour: bool,
-    err_colour: bool,
+    /// Whether standard error is coloured.
+    colour: bool,
 }
 
 /// Standard output that takes no more.
@@ -51,87 +53,97 @@ const PLAIN: &str = "\x1b[0m";
 
 impl Printer {
     pub(crate) fn new(json: bool, quiet: bool) -> Self {
-        let colour = wants_colour();
+        let colour = wants_colour() && io::stderr().is_terminal();
         Self {
             json,
             quiet,
-            out_colour: colour && io::stdout().is_terminal(),
-            err_colour: colour && io::stderr().is_terminal(),
+            colour,
         }
     }
 
-    pub(crate) fn is_json(&self) -> bool {
+    pub(crate) fn is_json(self) -> bool {
         self.json
     }
 
-    pub(crate) fn is_quiet(&self) -> bool {
+    pub(crate) fn is_quiet(self) -> bool {
         self.quiet
     }
 
     /// Whether logs on standard error are coloured.
-    pub(crate) fn colours_errors(&self) -> bool {
-        self.err_colour
+    pub(crate) fn colours_errors(self) -> bool {
+        self.colour
     }
 
     /// The answer: `text` for people, `object` with `--json`.
-    pub(crate) fn answer(&self, text: impl Display, object: &Value) -> Result<(), OutputError> {
+    pub(crate) fn answer(self, text: impl Display, object: &Value) -> Result<(), OutputError> {
         if self.json {
-            self.raw(&format!("{object}\n"))
+            Self::lines(&format!("{object}\n"))
         } else {
-            self.raw(&format!("{text}\n"))
+            Self::lines(&format!("{text}\n"))
         }
     }
 
     /// Whole lines, as they are.
-    pub(crate) fn raw(&self, lines: &str) -> Result<(), OutputError> {
+    pub(crate) fn lines(lines: &str) -> Result<(), OutputError> {
         let mut out = io::stdout().lock();
         out.write_all(lines.as_bytes())?;
         Ok(out.flush()?)
     }
 
     /// A table's heading.
-    pub(crate) fn heading(&self, text: &str) -> String {
-        paint(BOLD, text, self.out_colour)
+    pub(crate) fn heading(text: &str) -> String {
+        paint(BOLD, text, wants_colour() && io::stdout().is_terminal())
     }
 
     /// Something a person may want to know.
-    pub(crate) fn note(&self, text: &str) {
+    pub(crate) fn note(self, text: &str) {
         self.say(CYAN, "note", text);
     }
 
     /// Something a person should look after.
-    pub(crate) fn warning(&self, text: &str) {
+    pub(crate) fn warning(self, text: &str) {
         self.say(YELLOW, "warning", text);
     }
 
-    fn say(&self, colour: &str, kind: &str, text: &str) {
+    fn say(self, colour: &str, kind: &str, text: &str) {
         if self.quiet {
             return;
         }
+        let text = &secret::redact(text);
         if self.json {
             to_stderr(&format!("{}\n", json!({ kind: text })));
         } else {
-            let label = paint(colour, &format!("{kind}:"), self.err_colour);
+            let label = paint(colour, &format!("{kind}:"), self.colour);
             to_stderr(&format!("{label} {text}\n"));
         }
     }
 
     /// An error: what happened, why, and what to do about it.
-    pub(crate) fn error(&self, message: &str, causes: &[String], hints: &[String], exit: u8) {
+    pub(crate) fn error(self, message: &str, causes: &[String], hints: &[String], exit: u8) {
+        let message = secret::redact(message);
+        let clean = |texts: &[String]| texts.iter().map(|text| secret::redact(text)).collect();
+        let (causes, hints): (Vec<String>, Vec<String>) = (clean(causes), clean(hints));
         if self.json {
             let hint = (!hints.is_empty()).then(|| hints.join("; "));
             let object = json!({ "error": message, "causes": causes, "hint": hint, "exit": exit });
             return to_stderr(&format!("{object}\n"));
         }
-        let mut text = format!("{} {message}\n", paint(RED, "error:", self.err_colour));
-        for cause in causes {
-            text += &format!("{} {cause}\n", paint(RED, "caused by:", self.err_colour));
+        let label = |colour, label| paint(colour, label, self.colour);
+        let mut lines = vec![format!("{} {message}", label(RED, "error:"))];
+        lines.extend(
+            causes
+                .iter()
+                .map(|cause| format!("{} {cause}", label(RED, "caused by:"))),
+        );
+        if !hints.is_empty() {
+            lines.push(String::new());
         }
-        for (index, hint) in hints.iter().enumerate() {
-            let gap = if index == 0 { "\n" } else { "" };
-            text += &format!("{gap}{} {hint}\n", paint(CYAN, "hint:", self.err_colour));
-        }
-        to_stderr(&text);
+        lines.extend(
+            hints
+                .iter()
+                .map(|hint| format!("{} {hint}", label(CYAN, "hint:"))),
+        );
+        to_stderr(&(lines.join("\n") + "\n"));
     }
 }
 

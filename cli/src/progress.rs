@@ -20,7 +20,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn new(printer: &Printer, total: u64) -> Self {
+    pub(crate) fn new(printer: Printer, total: u64) -> Self {
         let watched = io::stderr().is_terminal() && !io::stdout().is_terminal();
         let wanted = watched && !printer.is_quiet() && !printer.is_json();
         Self {

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::printer::{OutputError, Printer};
 
 /// Prints `error` with its causes and what to do about it.
-pub(crate) fn report(error: &anyhow::Error, printer: &Printer) -> Exit {
+pub(crate) fn report(error: &anyhow::Error, printer: Printer) -> Exit {
     let output = error.downcast_ref::<OutputError>();
     if output.is_some_and(OutputError::is_broken_pipe) {
         // The reader has what it wanted.
@@ -36,15 +36,19 @@ fn exit_of(error: &anyhow::Error) -> Exit {
     }
 }
 
-/// The error and its causes, a line each. A cause that the line before it has told already is left out.
+/// The error and its causes, a line each. What a line before or after tells as well is left out.
 fn messages(error: &anyhow::Error) -> Vec<String> {
     let mut messages: Vec<String> = Vec::new();
     for cause in error.chain() {
         let text = one_line(&cause.to_string());
-        let told = messages.last().is_some_and(|last| last.contains(&text));
-        if !told {
-            messages.push(text);
+        let last = messages.last().map_or("", String::as_str);
+        if !messages.is_empty() && last.contains(&text) {
+            continue;
         }
+        if messages.len() > 1 && text.contains(last) {
+            messages.pop();
+        }
+        messages.push(text);
     }
     messages
 }
@@ -74,6 +78,9 @@ fn hint_of(error: &anyhow::Error) -> Option<String> {
             }
             Error::Unavailable { .. } => {
                 "nothing was changed: is the store up, and is its address right? --timeout waits longer"
+            }
+            Error::NotWider { .. } => {
+                "bounds only ever move outward; a sequence of another name can have others"
             }
             Error::TimedOut { .. } => "try again, or let --timeout wait longer",
             _ => return None,

@@ -9,8 +9,16 @@ pub(crate) fn credentials(url: &str) -> Option<&str> {
     credentials.contains(':').then_some(credentials)
 }
 
-/// `text` without the passwords that stand in `arguments`.
-pub(crate) fn redact(text: &str, arguments: impl IntoIterator<Item = String>) -> String {
+/// `text` without the passwords that stand in this process' arguments. Nothing is printed but through here.
+pub(crate) fn redact(text: &str) -> String {
+    let arguments = std::env::args_os().skip(1);
+    redact_all(
+        text,
+        arguments.map(|argument| argument.to_string_lossy().into_owned()),
+    )
+}
+
+fn redact_all(text: &str, arguments: impl Iterator<Item = String>) -> String {
     let mut text = text.to_owned();
     for argument in arguments {
         if let Some(credentials) = credentials(&argument) {
@@ -46,7 +54,8 @@ mod tests {
     #[test]
     fn what_is_redacted_is_gone() {
         let url = "cassandra://shop:secret@host/ids".to_owned();
-        let text = redact(&format!("unexpected argument '{url}' found"), [url]);
+        let text = format!("unexpected argument '{url}' found");
+        let text = redact_all(&text, [url].into_iter());
         assert_eq!(text, "unexpected argument 'cassandra://...@host/ids' found");
     }
 }

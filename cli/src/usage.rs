@@ -2,11 +2,12 @@
 
 use std::ffi::OsString;
 
+use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 
+use crate::args::Cli;
 use crate::exit::Exit;
 use crate::printer::Printer;
-use crate::secret;
 
 /// Prints help or version as asked for, or the error with what to do about it.
 pub(crate) fn report(error: &clap::Error) -> Exit {
@@ -23,8 +24,13 @@ pub(crate) fn report(error: &clap::Error) -> Exit {
         _ => {
             let arguments = || std::env::args_os().skip(1);
             let text = error.render().to_string();
-            let text = secret::redact(&text, arguments().map(|a| a.to_string_lossy().into()));
-            let (message, hints) = split(&text);
+            let (message, mut hints) = split(&text);
+            if hints.is_empty() {
+                hints.push(format!(
+                    "`lseq{} --help` says more",
+                    subcommand(arguments())
+                ));
+            }
             let printer = Printer::new(wants_json(arguments()), false);
             printer.error(&message, &[], &hints, Exit::Usage.code());
             Exit::Usage
@@ -37,6 +43,16 @@ fn wants_json(arguments: impl Iterator<Item = OsString>) -> bool {
     arguments
         .take_while(|argument| argument != "--")
         .any(|argument| argument == "--json")
+}
+
+/// The first argument that names a subcommand, with a space before it.
+fn subcommand(arguments: impl Iterator<Item = OsString>) -> String {
+    let cli = Cli::command();
+    let mut names = arguments.filter_map(|argument| {
+        let command = cli.find_subcommand(argument.to_str()?)?;
+        Some(format!(" {}", command.get_name()))
+    });
+    names.next().unwrap_or_default()
 }
 
 /// The parser's text as one line and hints: its tips, and the usage.
@@ -65,9 +81,6 @@ fn split(text: &str) -> (String, Vec<String>) {
                 command.join(" ")
             ));
         }
-    }
-    if hints.is_empty() {
-        hints.push("`lseq --help` says more".to_owned());
     }
     (message, hints)
 }

@@ -1,6 +1,6 @@
 //! `lseq advance`
 
-use lamport_seq::{Advance, SequenceName};
+use lamport_seq::Advance;
 use serde_json::json;
 
 use super::Context;
@@ -14,8 +14,8 @@ use crate::failure::Failure;
 /// buffered may be lower, and are still given: restart those that must not.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-With --json: {\"sequence\":..,\"before\":..,\"after\":..,\"next\":..,\"changed\":..,\"dry_run\":..}; before is null
-if there was no row, next is null if no id is left.")]
+With --json: {\"sequence\":..,\"before\":..,\"after\":..,\"next\":..,\"changed\":..,\"recreated\":..,
+\"dry_run\":..}. before is null if there was no row, next is null if no id is left.")]
 pub(crate) struct Args {
     /// The sequence
     name: String,
@@ -39,34 +39,41 @@ pub(crate) struct Args {
 
 impl Args {
     pub(super) fn run(self, context: &Context) -> anyhow::Result<Exit> {
-        let name = SequenceName::new(self.name.as_str())?;
+        let name = super::name(&self.name)?;
         let advance = self.advance()?;
         let client = context.connect()?;
         let advanced = client.wait(client.catalog().advance(&name, advance))?;
-        let changed = advanced.before != Some(advanced.after);
+        let changed = advanced.recreated || advanced.before != Some(advanced.after);
         let before = advanced
             .before
             .map_or("no row".to_owned(), |value| value.to_string());
         let next = advanced
             .next
-            .map_or("none is left".to_owned(), |id| id.to_string());
+            .map_or("no id is left".to_owned(), |id| format!("next id {id}"));
+        let recreated = if advanced.recreated {
+            ", created anew"
+        } else {
+            ""
+        };
         let object = json!({
             "sequence": name.as_str(),
             "before": advanced.before,
             "after": advanced.after,
             "next": advanced.next,
             "changed": changed && !self.dry_run,
+            "recreated": advanced.recreated && !self.dry_run,
             "dry_run": self.dry_run,
         });
-        let text = format!("{name} {before} -> {} (next id: {next})", advanced.after);
+        let text = format!("{name}: {before} -> {}, {next}{recreated}", advanced.after);
         context.printer.answer(text, &object)?;
-        match (changed, self.dry_run) {
-            (false, _) => context.printer.note("it was there already: nothing was changed"),
-            (true, true) => context.printer.note("nothing was changed: this was a dry run"),
-            (true, false) => context.printer.note(
-                "ids that running clients have buffered may be lower; restart those that must not give them",
-            ),
-        }
+        context.printer.note(match (changed, self.dry_run) {
+            (false, _) => "it was there already: nothing was changed",
+            (true, true) => "nothing was changed: this was a dry run",
+            (true, false) if advanced.recreated => "clients that knew the old one have stopped: restart them",
+            (true, false) => {
+                "ids that running clients have buffered may be lower; restart those that must not give them"
+            }
+        });
         Ok(Exit::Done)
     }
 

@@ -27,18 +27,18 @@ const LARGEST_BLOCK: u64 = 1 << 30;
 /// A line counts with its line feed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-With --json: {\"id\":N} for every id, or {\"sequence\":..,\"first\":..,\"last\":..,\"increment\":..,\"count\":..}
-with --range.")]
+With --json: {\"id\":N} for every id; with --range
+{\"sequence\":..,\"first\":..,\"last\":..,\"increment\":..,\"count\":..}.")]
 pub(crate) struct Args {
     /// The sequence
     name: String,
     /// How many ids
     #[arg(long, value_name = "N", default_value_t = 1)]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(value_parser = super::count, allow_negative_numbers = true)]
     count: u64,
     /// How many ids to reserve at a time [default: all, up to a million]
     #[arg(long, value_name = "N", conflicts_with = "range")]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..=LARGEST_BLOCK))]
+    #[arg(value_parser = block, allow_negative_numbers = true)]
     block: Option<u64>,
     /// Create the sequence with the defaults, if there is none
     #[arg(long)]
@@ -53,10 +53,11 @@ pub(crate) struct Args {
 
 impl Args {
     pub(super) fn run(self, context: &Context) -> anyhow::Result<Exit> {
-        let name = SequenceName::new(self.name.as_str())?;
-        let client = match self.create {
-            true => context.connect_or_create()?,
-            false => context.connect()?,
+        let name = super::name(&self.name)?;
+        let client = if self.create {
+            context.connect_or_create()?
+        } else {
+            context.connect()?
         };
         let sequence = self.open_or_create(&client, &name)?;
         if self.range {
@@ -106,7 +107,7 @@ impl Args {
             sequence.consent(self.count.min(sequence.remaining()))?;
         }
         let mut out = IdWriter::new(io::stdout().lock(), context.printer.is_json());
-        let mut progress = Progress::new(&context.printer, self.count);
+        let mut progress = Progress::new(context.printer, self.count);
         let block = self.block.unwrap_or(BLOCK);
         let (mut left, mut ask) = (self.count, block.min(self.count));
         loop {
@@ -162,6 +163,13 @@ fn print_range(context: &Context, name: &SequenceName, range: IdRange) -> Result
     context.printer.answer(text, &object)
 }
 
+fn block(text: &str) -> Result<u64, String> {
+    match super::count(text)? {
+        ids if ids <= LARGEST_BLOCK => Ok(ids),
+        _ => Err(format!("a block has at most {LARGEST_BLOCK} ids")),
+    }
+}
+
 /// Ids that were reserved and could not be printed. A reader that has gone has what it wanted.
 fn burned(error: OutputError) -> anyhow::Error {
     if error.is_broken_pipe() {
@@ -171,5 +179,6 @@ fn burned(error: OutputError) -> anyhow::Error {
         Exit::Unknown,
         "ids were reserved that can't be printed; they are burned",
     );
-    failure.source(error).into()
+    let hint = "make room, and run it again: the ids that come then are new";
+    failure.source(error).hint(hint).into()
 }

@@ -1,6 +1,6 @@
 //! `lseq alter`
 
-use lamport_seq::{Definition, SequenceName};
+use lamport_seq::Definition;
 use serde_json::json;
 
 use super::Context;
@@ -13,7 +13,7 @@ use crate::exit::Exit;
 /// clients that expect the old one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-With --json: {\"sequence\":..,\"before\":DEFINITION,\"after\":DEFINITION,\"changed\":..}, where DEFINITION is
+With --json: {\"sequence\":..,\"before\":DEFINITION,\"after\":DEFINITION,\"changed\":..} with DEFINITION
 {\"start_value\":..,\"increment_by\":..,\"min_value\":..,\"max_value\":..,\"strict\":..}.")]
 #[command(group = clap::ArgGroup::new("bound").required(true).multiple(true))]
 pub(crate) struct Args {
@@ -42,7 +42,7 @@ pub(crate) struct Args {
 
 impl Args {
     pub(super) fn run(self, context: &Context) -> anyhow::Result<Exit> {
-        let name = SequenceName::new(self.name.as_str())?;
+        let name = super::name(&self.name)?;
         let client = context.connect()?;
         let before = client.wait(client.catalog().get(&name))?.definition;
         let (min, max) = self.bounds(&before);
@@ -56,7 +56,7 @@ impl Args {
         });
         context
             .printer
-            .answer(format_args!("{name} {before} -> {after}"), &object)?;
+            .answer(format_args!("{name}: {before} -> {after}"), &object)?;
         if !changed {
             context
                 .printer

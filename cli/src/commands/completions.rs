@@ -3,9 +3,9 @@
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 
-use super::Context;
 use crate::args::Cli;
 use crate::exit::Exit;
+use crate::printer::Printer;
 
 /// Print a completion script for a shell
 ///
@@ -17,10 +17,10 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(super) fn run(self, context: &Context) -> anyhow::Result<Exit> {
+    pub(super) fn run(self) -> anyhow::Result<Exit> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "lseq", &mut script);
-        context.printer.raw(&String::from_utf8_lossy(&script))?;
+        Printer::lines(&String::from_utf8_lossy(&script))?;
         Ok(Exit::Done)
     }
 }

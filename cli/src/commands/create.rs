@@ -27,7 +27,7 @@ pub(crate) struct Args {
 impl Args {
     pub(super) fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let definition = self.definition.build()?;
-        let name = lamport_seq::SequenceName::new(self.name)?;
+        let name = super::name(&self.name)?;
         let client = context.connect_or_create()?;
         let catalog = client.catalog();
         let created = if self.if_not_exists {
@@ -36,14 +36,14 @@ impl Args {
             client.wait(catalog.create(&name, definition))?;
             true
         };
-        let verb = if created { "created" } else { "there already:" };
+        let verb = if created { "created" } else { "found" };
         let mut object = json!({ "sequence": name.as_str(), "created": created });
         if let Some(members) = object.as_object_mut() {
             members.append(&mut definition::members(&definition));
         }
         context
             .printer
-            .answer(format_args!("{verb} {name} {definition}"), &object)?;
+            .answer(format_args!("{verb} {name}: {definition}"), &object)?;
         Ok(Exit::Done)
     }
 }

@@ -1,6 +1,5 @@
 //! `lseq drop`
 
-use lamport_seq::SequenceName;
 use serde_json::Value;
 
 use super::{Context, status};
@@ -23,7 +22,7 @@ pub(crate) struct Args {
 
 impl Args {
     pub(super) fn run(self, context: &Context) -> anyhow::Result<Exit> {
-        let name = SequenceName::new(self.name)?;
+        let name = super::name(&self.name)?;
         let client = context.connect()?;
         let catalog = client.catalog();
         if self.yes {
@@ -37,7 +36,7 @@ impl Args {
         let message = format!(
             "dropping sequence `{name}` stops all its clients, and brings its name back only beyond {value}"
         );
-        let hint = format!("`lseq drop --yes {}` does it", super::word(&name));
+        let hint = format!("`lseq drop --yes {}` does it", name.shell_argument());
         Err(Failure::refused(message).hint(hint).into())
     }
 }

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::{Context, status};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::printer::Printer;
 
 /// How many sequences are asked for at a time.
 const PAGE: u32 = 500;
@@ -18,14 +19,14 @@ const PAGE: u32 = 500;
 /// with 1 at the end.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-With --json: one object per sequence, as `lseq status` prints; {\"sequence\":..,\"corrupt\":..} for a corrupt one.")]
+With --json: one object per sequence, as `lseq status` prints, or {\"sequence\":..,\"corrupt\":..}.")]
 pub(crate) struct Args {
     /// Only sequences whose name begins like this
     #[arg(long, value_name = "TEXT")]
     prefix: Option<String>,
     /// Stop after this many sequences
     #[arg(long, value_name = "N")]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(value_parser = super::count, allow_negative_numbers = true)]
     limit: Option<u64>,
 }
 
@@ -54,12 +55,12 @@ impl Args {
                 corrupt += u64::from(line.is_err());
                 if heading {
                     heading = false;
-                    lines += &context.printer.heading(HEADING);
+                    lines += &Printer::heading(HEADING);
                     lines.push('\n');
                 }
                 write_line(&mut lines, line, context.printer.is_json());
             }
-            context.printer.raw(&lines)?;
+            Printer::lines(&lines)?;
             if complete || left == 0 {
                 break;
             }
@@ -96,7 +97,7 @@ fn write_line(lines: &mut String, line: &Line, json: bool) {
         }
         Ok(info) => {
             let (value, remaining) = (info.timestamp.value, info.remaining());
-            let used = status::percent_text(info.used_percent());
+            let used = status::share(info);
             let state = if info.retired { "dropped" } else { "-" };
             writeln!(
                 lines,

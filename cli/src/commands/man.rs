@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::CommandFactory as _;
 
-use super::Context;
 use crate::args::Cli;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::printer::Printer;
 
 /// Print a manual page, or write all of them to a folder
 #[derive(Debug, clap::Args)]
@@ -21,7 +21,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(super) fn run(self, context: &Context) -> anyhow::Result<Exit> {
+    pub(super) fn run(self) -> anyhow::Result<Exit> {
         let mut cli = Cli::command();
         // Global options go down to the subcommands here.
         cli.build();
@@ -37,7 +37,7 @@ impl Args {
                     .hint(format!("they are {}", names.join(", ")))
             })?,
         };
-        context.printer.raw(&page(command)?)?;
+        Printer::lines(&page(command)?)?;
         Ok(Exit::Done)
     }
 }

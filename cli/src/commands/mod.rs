@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Subcommand;
-use lamport_seq::SequenceName;
+use lamport_seq::{Error, SequenceName};
 
 use crate::client::Client;
 use crate::exit::Exit;
@@ -56,9 +56,17 @@ pub(crate) enum Command {
     Man(man::Args),
 }
 
-/// A name as an argument that a shell takes apart the right way.
-fn word(name: &SequenceName) -> String {
-    name.shell_argument()
+/// A name from the command line; the library's error says what is wrong with it.
+fn name(name: &str) -> Result<SequenceName, Error> {
+    Ok(SequenceName::new(name)?)
+}
+
+/// A number of something, at least 1.
+fn count(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("write a whole number, at least 1".to_owned()),
+        Ok(count) => Ok(count),
+    }
 }
 
 pub(crate) fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
@@ -71,7 +79,7 @@ pub(crate) fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
         Command::Advance(args) => args.run(context),
         Command::Alter(args) => args.run(context),
         Command::Drop(args) => args.run(context),
-        Command::Completions(args) => args.run(context),
-        Command::Man(args) => args.run(context),
+        Command::Completions(args) => args.run(),
+        Command::Man(args) => args.run(),
     }
 }

@@ -1,0 +1,1 @@
+//! On a real Cassandra.
