@@ -15,13 +15,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // Consistency, timeouts and routing are set on each statement, whatever the session's defaults are.
     let store = StoreHandle::new(CqlStore::from_session(session.clone(), &keyspace)?);
-    let orders =
-        Sequence::open(&store, "orders").create_if_missing(Definition::default()).await?;
+    let orders = Sequence::open(&store, "orders").create_if_missing(Definition::default()).await?;
     let id = orders.next_id().await?;
 
     session
         .query_unpaged(
-            format!("CREATE TABLE IF NOT EXISTS {keyspace}.orders (id bigint PRIMARY KEY, what text)"),
+            format!(
+                "CREATE TABLE IF NOT EXISTS {keyspace}.orders (id bigint PRIMARY KEY, what text)"
+            ),
             (),
         )
         .await?;

@@ -21,12 +21,7 @@ pub(crate) struct Buffer {
 
 impl Buffer {
     pub(crate) fn new(last: LamportTimestamp, definition: Definition) -> Self {
-        Self {
-            blocks: VecDeque::new(),
-            last,
-            burned: 0,
-            definition,
-        }
+        Self { blocks: VecDeque::new(), last, burned: 0, definition }
     }
 
     /// The last id that was given or observed, and the attempt that it came from.
@@ -40,17 +35,12 @@ impl Buffer {
 
     /// How many ids can be given at once.
     pub(crate) fn len(&self) -> u64 {
-        self.blocks
-            .iter()
-            .fold(0, |sum, block| sum.saturating_add(block.range.len()))
+        self.blocks.iter().fold(0, |sum, block| sum.saturating_add(block.range.len()))
     }
 
     /// Adds a block. What does not lie beyond everything given or buffered is burned: ids never go back.
     pub(crate) fn put(&mut self, block: Reservation) {
-        let behind = self
-            .blocks
-            .back()
-            .map_or(self.last.value, |block| block.range.last());
+        let behind = self.blocks.back().map_or(self.last.value, |block| block.range.last());
         let usable = block.range.beyond(behind);
         self.burn(block.range.len() - usable.map_or(0, |range| range.len()));
         if let Some(range) = usable {
@@ -100,10 +90,7 @@ impl Buffer {
 
     /// Gives a whole reservation away; what is buffered before it is burned, so that ids never go back.
     pub(crate) fn bypass(&mut self, reservation: Reservation) {
-        self.observe(LamportTimestamp::new(
-            reservation.range.last(),
-            reservation.node,
-        ));
+        self.observe(LamportTimestamp::new(reservation.range.last(), reservation.node));
     }
 
     /// S5: nothing of what is buffered is ever given.
@@ -126,10 +113,7 @@ mod tests {
 
     fn block(first: i64, last: i64) -> Reservation {
         let range = IdRange::new(first, last, 1).unwrap();
-        Reservation {
-            range,
-            node: Uuid::from_u128(1),
-        }
+        Reservation { range, node: Uuid::from_u128(1) }
     }
 
     fn empty() -> Buffer {
@@ -145,10 +129,7 @@ mod tests {
         let mut buffer = empty();
         buffer.put(block(11, 20));
         buffer.put(block(1, 10));
-        assert_eq!(
-            (buffer.next(), buffer.len(), buffer.burned()),
-            (Some(11), 9, 10)
-        );
+        assert_eq!((buffer.next(), buffer.len(), buffer.burned()), (Some(11), 9, 10));
     }
 
     #[test]

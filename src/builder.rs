@@ -147,34 +147,21 @@ impl SequenceBuilder {
         let protocol = Protocol::new(opened, identity, self.verify);
         let row = self.find_or_create(&protocol, deadline).await?;
         self.accept(&name, &row)?;
-        Ok(Sequence::from_generator(Generator::new(
-            protocol, policy, row,
-        )))
+        Ok(Sequence::from_generator(Generator::new(protocol, policy, row)))
     }
 
     fn policy(&self) -> Result<Policy, Error> {
-        let Self {
-            block_size,
-            timeout,
-            max_jump,
-            ..
-        } = *self;
+        let Self { block_size, timeout, max_jump, .. } = *self;
         if !BLOCK_SIZES.contains(&block_size) {
-            let message = format!(
-                "block size {block_size} is not between 1 and {}",
-                BLOCK_SIZES.end()
-            );
+            let message =
+                format!("block size {block_size} is not between 1 and {}", BLOCK_SIZES.end());
             return Err(Error::InvalidOption(message));
         }
         if !TIMEOUTS.contains(&timeout) {
             let message = format!("timeout {timeout:?} is not between 1 ms and 1 h");
             return Err(Error::InvalidOption(message));
         }
-        Ok(Policy {
-            block_size,
-            timeout,
-            max_jump,
-        })
+        Ok(Policy { block_size, timeout, max_jump })
     }
 
     fn identity(&self) -> Result<Identity, Error> {
@@ -190,9 +177,7 @@ impl SequenceBuilder {
         }
         if let Some(definition) = self.expected.filter(|_| self.create) {
             // `false` is as good: another client has just created it.
-            protocol
-                .create(definition, &*self.entropy, deadline)
-                .await?;
+            protocol.create(definition, &*self.entropy, deadline).await?;
         }
         match protocol.find(deadline).await? {
             Found::Sequence(row) => Ok(row),
@@ -204,22 +189,16 @@ impl SequenceBuilder {
     fn accept(&self, name: &SequenceName, row: &Row) -> Result<(), Error> {
         let (sequence, found) = (name.clone(), row.definition());
         if let Some(expected) = self.expected.filter(|expected| !row.satisfies(expected)) {
-            return Err(Error::DefinitionMismatch {
-                sequence,
-                expected,
-                found,
-            });
+            return Err(Error::DefinitionMismatch { sequence, expected, found });
         }
         if found.is_strict() {
             return Err(Error::Strict { sequence });
         }
         let value = row.timestamp.value;
         match self.not_below {
-            Some(id) if found.is_beyond(id, value) => Err(Error::Behind {
-                sequence,
-                value,
-                not_below: id,
-            }),
+            Some(id) if found.is_beyond(id, value) => {
+                Err(Error::Behind { sequence, value, not_below: id })
+            }
             _ => Ok(()),
         }
     }

@@ -89,11 +89,7 @@ impl SequenceName {
         } else {
             format!("'{}'", self.0.replace('\'', r"'\''"))
         };
-        if self.0.starts_with('-') {
-            format!("-- {word}")
-        } else {
-            word
-        }
+        if self.0.starts_with('-') { format!("-- {word}") } else { word }
     }
 }
 
@@ -199,13 +195,7 @@ pub enum InvalidDefinition {
 impl Default for Definition {
     /// PostgreSQL's defaults: 1, 2, 3 and so on up to 9223372036854775807.
     fn default() -> Self {
-        Self {
-            start_value: 1,
-            increment_by: ONE,
-            min_value: 1,
-            max_value: i64::MAX,
-            strict: false,
-        }
+        Self { start_value: 1, increment_by: ONE, min_value: 1, max_value: i64::MAX, strict: false }
     }
 }
 
@@ -222,10 +212,7 @@ impl Definition {
 
     /// What a row without definition means: one by one over all bigints (S10).
     pub(crate) fn undefined() -> Self {
-        Self {
-            min_value: i64::MIN,
-            ..Self::default()
-        }
+        Self { min_value: i64::MIN, ..Self::default() }
     }
 
     /// The first id.
@@ -260,11 +247,7 @@ impl Definition {
 
     /// The bound that the sequence moves towards.
     pub const fn end(&self) -> i64 {
-        if self.increment_by.get() > 0 {
-            self.max_value
-        } else {
-            self.min_value
-        }
+        if self.increment_by.get() > 0 { self.max_value } else { self.min_value }
     }
 
     /// How many ids come after `value`.
@@ -318,12 +301,7 @@ impl Definition {
     pub(crate) fn widens_to(&self, other: &Self) -> bool {
         other.min_value <= self.min_value
             && other.max_value >= self.max_value
-            && *self
-                == (Self {
-                    min_value: self.min_value,
-                    max_value: self.max_value,
-                    ..*other
-                })
+            && *self == (Self { min_value: self.min_value, max_value: self.max_value, ..*other })
     }
 
     /// This definition with the wider of each pair of bounds.
@@ -337,42 +315,21 @@ impl Definition {
 
     /// This definition with other bounds, if they are possible.
     pub(crate) fn with_bounds(&self, min: i64, max: i64) -> Result<Self, InvalidDefinition> {
-        Self {
-            min_value: min,
-            max_value: max,
-            ..*self
-        }
-        .check()
+        Self { min_value: min, max_value: max, ..*self }.check()
     }
 
     fn check(self) -> Result<Self, InvalidDefinition> {
-        let Self {
-            start_value,
-            increment_by,
-            min_value,
-            max_value,
-            ..
-        } = self;
+        let Self { start_value, increment_by, min_value, max_value, .. } = self;
         if min_value >= max_value {
-            return Err(InvalidDefinition::EmptyBounds {
-                min_value,
-                max_value,
-            });
+            return Err(InvalidDefinition::EmptyBounds { min_value, max_value });
         }
         if !(min_value..=max_value).contains(&start_value) {
-            return Err(InvalidDefinition::StartOutOfBounds {
-                start_value,
-                min_value,
-                max_value,
-            });
+            return Err(InvalidDefinition::StartOutOfBounds { start_value, min_value, max_value });
         }
         // S12: the row of a new sequence holds the id before the first.
         if start_value.checked_sub(increment_by.get()).is_none() {
             let increment_by = increment_by.get();
-            return Err(InvalidDefinition::StartTooNearTheEdge {
-                start_value,
-                increment_by,
-            });
+            return Err(InvalidDefinition::StartTooNearTheEdge { start_value, increment_by });
         }
         Ok(self)
     }
@@ -380,22 +337,9 @@ impl Definition {
 
 impl fmt::Display for Definition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            start_value,
-            increment_by,
-            min_value,
-            max_value,
-            strict,
-        } = self;
-        write!(
-            f,
-            "start {start_value} increment {increment_by} min {min_value} max {max_value}"
-        )?;
-        if *strict {
-            f.write_str(" strict")
-        } else {
-            Ok(())
-        }
+        let Self { start_value, increment_by, min_value, max_value, strict } = self;
+        write!(f, "start {start_value} increment {increment_by} min {min_value} max {max_value}")?;
+        if *strict { f.write_str(" strict") } else { Ok(()) }
     }
 }
 
@@ -465,16 +409,7 @@ impl DefinitionBuilder {
         let (type_min, type_max) = self.bounds_of_type.unwrap_or((i64::MIN, i64::MAX));
         let min_value = self.min_value.unwrap_or(if rising { 1 } else { type_min });
         let max_value = self.max_value.unwrap_or(if rising { type_max } else { -1 });
-        let start_value = self
-            .start_value
-            .unwrap_or(if rising { min_value } else { max_value });
-        Definition {
-            start_value,
-            increment_by,
-            min_value,
-            max_value,
-            strict: self.strict,
-        }
-        .check()
+        let start_value = self.start_value.unwrap_or(if rising { min_value } else { max_value });
+        Definition { start_value, increment_by, min_value, max_value, strict: self.strict }.check()
     }
 }

@@ -177,20 +177,14 @@ pub enum Error {
 impl Error {
     /// Whether trying again later may succeed, with nothing changed by this call.
     pub fn is_retryable(&self) -> bool {
-        matches!(
-            self,
-            Self::Contended { .. } | Self::Unavailable { .. } | Self::TimedOut { .. }
-        )
+        matches!(self, Self::Contended { .. } | Self::Unavailable { .. } | Self::TimedOut { .. })
     }
 
     /// Whether something may have been changed in the store. Trying again is safe; ids may have been burned.
     pub fn is_unknown(&self) -> bool {
         match self {
             Self::Unknown { .. } => true,
-            Self::TimedOut {
-                source: Some(cause),
-                ..
-            } => cause.is_unknown(),
+            Self::TimedOut { source: Some(cause), .. } => cause.is_unknown(),
             _ => false,
         }
     }
@@ -227,19 +221,14 @@ impl Error {
                  otherwise open it as it is stored",
                 sequence.shell_argument()
             ),
-            Self::Behind {
-                sequence,
-                not_below,
-                ..
-            } => format!(
+            Self::Behind { sequence, not_below, .. } => format!(
                 "was a backup restored? `lseq advance --above {not_below} {}` moves it on",
                 sequence.shell_argument()
             ),
-            Self::Exhausted {
-                end: i64::MAX | i64::MIN,
-                ..
-            } => "no bigint lies beyond its end: only a sequence of another name gives more ids"
-                .to_owned(),
+            Self::Exhausted { end: i64::MAX | i64::MIN, .. } => {
+                "no bigint lies beyond its end: only a sequence of another name gives more ids"
+                    .to_owned()
+            }
             Self::Exhausted { sequence, .. } => format!(
                 "`lseq alter --max N {}` (`--min` for a falling one) widens it, if the column that takes the ids can hold more",
                 sequence.shell_argument()
@@ -251,14 +240,8 @@ impl Error {
             Self::Refused { source, .. } | Self::Unknown { source, .. } => {
                 source.hint()?.to_owned()
             }
-            Self::Unavailable {
-                source: Some(source),
-                ..
-            } => source.hint()?.to_owned(),
-            Self::TimedOut {
-                source: Some(cause),
-                ..
-            } => cause.hint()?,
+            Self::Unavailable { source: Some(source), .. } => source.hint()?.to_owned(),
+            Self::TimedOut { source: Some(cause), .. } => cause.hint()?,
             _ => return None,
         };
         Some(hint)

@@ -61,40 +61,21 @@ impl Runway {
     /// One that is overdue is given up: its runtime stands still. What it may bring after all is burned.
     pub(crate) fn board(self: &Arc<Self>, overdue: Instant) -> Boarding {
         let mut state = self.lock();
-        if let Some(current) = state
-            .current
-            .as_ref()
-            .filter(|c| Instant::now() < c.overdue)
-        {
+        if let Some(current) = state.current.as_ref().filter(|c| Instant::now() < c.overdue) {
             return Boarding::Another(current.landing.clone(), current.overdue);
         }
         state.started += 1;
         let number = state.started;
         let (sender, landing) = watch::channel(None);
-        state.current = Some(Current {
-            number,
-            overdue,
-            landing: landing.clone(),
-        });
-        Boarding::Mine(
-            Flight {
-                runway: self.clone(),
-                number,
-                landing: sender,
-            },
-            landing,
-        )
+        state.current = Some(Current { number, overdue, landing: landing.clone() });
+        Boarding::Mine(Flight { runway: self.clone(), number, landing: sender }, landing)
     }
 }
 
 impl Flight {
     /// Whether this flight has not been given up as overdue.
     pub(crate) fn is_current(&self) -> bool {
-        self.runway
-            .lock()
-            .current
-            .as_ref()
-            .is_some_and(|current| current.number == self.number)
+        self.runway.lock().current.as_ref().is_some_and(|current| current.number == self.number)
     }
 
     /// Ends the flight and tells all who wait for it.
@@ -106,11 +87,7 @@ impl Flight {
 
     fn leave(&self) {
         let mut state = self.runway.lock();
-        if state
-            .current
-            .as_ref()
-            .is_some_and(|current| current.number == self.number)
-        {
+        if state.current.as_ref().is_some_and(|current| current.number == self.number) {
             state.current = None;
         }
     }

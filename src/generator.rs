@@ -46,14 +46,7 @@ impl Generator {
     pub(crate) fn new(protocol: Protocol, policy: Policy, opened: Row) -> Self {
         let buffer = Mutex::new(Buffer::new(opened.timestamp, opened.definition()));
         let (runway, closed) = (Arc::default(), AtomicBool::new(false));
-        Self {
-            protocol,
-            policy,
-            opened,
-            buffer,
-            runway,
-            closed,
-        }
+        Self { protocol, policy, opened, buffer, runway, closed }
     }
 
     fn lock(&self) -> MutexGuard<'_, Buffer> {
@@ -150,12 +143,7 @@ impl Generator {
         // S12: near the end a block is no larger than what needs no consent.
         let wanted = self.policy.block_size.min(modest).max(missing).max(1);
         let floor = Some(self.lock().last().value);
-        Request {
-            wanted,
-            least: 1,
-            floor,
-            max_jump: Some(u64::MAX),
-        }
+        Request { wanted, least: 1, floor, max_jump: Some(u64::MAX) }
     }
 
     fn put(&self, block: Reservation, flight: &Flight) {
@@ -180,12 +168,7 @@ impl Generator {
                 }
             };
             let max_jump = self.policy.max_jump;
-            let request = Request {
-                wanted: count,
-                least: count,
-                floor: Some(floor),
-                max_jump,
-            };
+            let request = Request { wanted: count, least: count, floor: Some(floor), max_jump };
             let (generator, deadline) = (self.clone(), waiting.deadline);
             let task = tokio::spawn(async move {
                 let reserved = generator.protocol.reserve(request, deadline).await;
@@ -244,19 +227,11 @@ struct Waiting {
 impl Waiting {
     fn new(timeout: Duration) -> Self {
         let began = Instant::now();
-        Self {
-            began,
-            deadline: began + timeout,
-            last: None,
-        }
+        Self { began, deadline: began + timeout, last: None }
     }
 
     fn check(&mut self, generator: &Generator) -> Result<(), Error> {
-        if Instant::now() < self.deadline {
-            Ok(())
-        } else {
-            Err(self.timed_out(generator))
-        }
+        if Instant::now() < self.deadline { Ok(()) } else { Err(self.timed_out(generator)) }
     }
 
     /// The error at this caller's own deadline; a reservation that failed by then says why.
@@ -271,10 +246,6 @@ impl Waiting {
             })
         });
         let (sequence, waited) = (register.sequence.clone(), self.began.elapsed());
-        Error::TimedOut {
-            sequence,
-            waited,
-            source: cause.map(Arc::new),
-        }
+        Error::TimedOut { sequence, waited, source: cause.map(Arc::new) }
     }
 }

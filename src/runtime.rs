@@ -22,9 +22,7 @@ where
         // A receiver that has gone has panicked: there is nobody to tell.
         drop(sender.send(future.await));
     });
-    let Ok(output) = receiver.recv() else {
-        panic!("the call panicked on the runtime's thread")
-    };
+    let Ok(output) = receiver.recv() else { panic!("the call panicked on the runtime's thread") };
     output
 }
 
@@ -61,9 +59,7 @@ fn background() -> &'static Handle {
                 Err(error) => drop(sender.send(Err(error))),
             }
         };
-        let thread = thread::Builder::new()
-            .name("lamport-seq".to_owned())
-            .spawn(run);
+        let thread = thread::Builder::new().name("lamport-seq".to_owned()).spawn(run);
         match thread.map(|_| receiver.recv()) {
             Ok(Ok(Ok(handle))) => handle,
             failure => panic!("no thread for a runtime: {failure:?}"),

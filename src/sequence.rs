@@ -60,9 +60,7 @@ impl Sequence {
     }
 
     pub(crate) fn from_generator(generator: Generator) -> Self {
-        Self {
-            generator: Arc::new(generator),
-        }
+        Self { generator: Arc::new(generator) }
     }
 
     /// The next id. From memory as long as there are buffered ids; otherwise it waits for a reservation.
@@ -123,18 +121,13 @@ impl Sequence {
     pub async fn next_ids(&self, count: u64) -> Result<Vec<IdRange>, Error> {
         self.consent(count)?;
         let lacking = |buffer: &mut Buffer| {
-            buffer
-                .next_many(count)
-                .ok_or_else(|| count.saturating_sub(buffer.len()))
+            buffer.next_many(count).ok_or_else(|| count.saturating_sub(buffer.len()))
         };
         let taken = self.generator.take(lacking).await;
         taken.map_err(|error| match error {
-            Error::Exhausted { sequence, end, .. } => Error::Exhausted {
-                sequence,
-                end,
-                left: self.generator.peek().len(),
-                wanted: count,
-            },
+            Error::Exhausted { sequence, end, .. } => {
+                Error::Exhausted { sequence, end, left: self.generator.peek().len(), wanted: count }
+            }
             other => other,
         })
     }
@@ -198,22 +191,11 @@ impl Sequence {
         let seen = seen.into();
         let mark = self.generator.mark();
         let definition = mark.definition();
-        let (value, left) = (
-            mark.timestamp.value,
-            definition.remaining(mark.timestamp.value),
-        );
+        let (value, left) = (mark.timestamp.value, definition.remaining(mark.timestamp.value));
         let ids = left - definition.remaining(definition.furthest(seen.value, value));
-        let consented = self
-            .generator
-            .policy
-            .max_jump
-            .is_some_and(|consent| ids <= consent);
+        let consented = self.generator.policy.max_jump.is_some_and(|consent| ids <= consent);
         if definition.is_leap(value, ids) && !consented {
-            return Err(Error::JumpTooFar {
-                sequence: self.name().clone(),
-                ids,
-                left,
-            });
+            return Err(Error::JumpTooFar { sequence: self.name().clone(), ids, left });
         }
         self.generator.open_buffer()?.observe(seen);
         Ok(())
@@ -264,16 +246,9 @@ impl Sequence {
             return State::Closed;
         }
         if let Some(outage) = self.generator.protocol.health().outage() {
-            return State::Degraded {
-                since: outage.since.into_std(),
-                cause: outage.cause,
-            };
+            return State::Degraded { since: outage.since.into_std(), cause: outage.cause };
         }
-        if self.generator.is_refilling() {
-            State::Refilling
-        } else {
-            State::Ready
-        }
+        if self.generator.is_refilling() { State::Refilling } else { State::Ready }
     }
 
     /// Fills the buffer, so that the next call need not wait. Does nothing if there is an id in it.
@@ -286,9 +261,7 @@ impl Sequence {
     ///
     /// As [`next_id`](Self::next_id).
     pub async fn warm_up(&self) -> Result<(), Error> {
-        self.generator
-            .take(|buffer| if buffer.len() > 0 { Ok(()) } else { Err(1) })
-            .await
+        self.generator.take(|buffer| if buffer.len() > 0 { Ok(()) } else { Err(1) }).await
     }
 
     /// Closes this generator and all its clones: every further call is [`Error::Closed`], what is buffered is burned.
@@ -307,18 +280,10 @@ impl Sequence {
     pub fn consent(&self, count: u64) -> Result<(), Error> {
         let mark = self.generator.mark();
         let value = mark.timestamp.value;
-        let consented = self
-            .generator
-            .policy
-            .max_jump
-            .is_some_and(|consent| count <= consent);
+        let consented = self.generator.policy.max_jump.is_some_and(|consent| count <= consent);
         if mark.definition().is_leap(value, count) && !consented {
             let left = mark.definition().remaining(value);
-            return Err(Error::JumpTooFar {
-                sequence: self.name().clone(),
-                ids: count,
-                left,
-            });
+            return Err(Error::JumpTooFar { sequence: self.name().clone(), ids: count, left });
         }
         Ok(())
     }
@@ -326,9 +291,7 @@ impl Sequence {
 
 impl fmt::Debug for Sequence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sequence")
-            .field("name", self.name())
-            .finish_non_exhaustive()
+        f.debug_struct("Sequence").field("name", self.name()).finish_non_exhaustive()
     }
 }
 

@@ -34,9 +34,8 @@ impl Client {
             .enable_all()
             .build()
             .map_err(|error| Failure::refused("can't start a thread").source(error))?;
-        let mut connect = StoreHandle::connect(settings.url)
-            .timeout(timeout)
-            .create(create || settings.embedded);
+        let mut connect =
+            StoreHandle::connect(settings.url).timeout(timeout).create(create || settings.embedded);
         if let Some(password) = settings.password {
             connect = connect.password(password);
         }
@@ -46,12 +45,7 @@ impl Client {
             error => anyhow::Error::from(error),
         })?;
         let runtime = Some(runtime);
-        Ok(Self {
-            store,
-            timeout,
-            deadline,
-            runtime,
-        })
+        Ok(Self { store, timeout, deadline, runtime })
     }
 
     /// Waits for `future`. The library bounds each of its calls.

@@ -22,20 +22,14 @@ pub(crate) struct Config {
 impl Config {
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let text = std::fs::read_to_string(path).map_err(|error| {
-            Failure::usage(format!(
-                "can't read the configuration file {}",
-                path.display()
-            ))
-            .source(error)
-            .hint("--config and LSEQ_CONFIG name a TOML file; leave them out to use none")
+            Failure::usage(format!("can't read the configuration file {}", path.display()))
+                .source(error)
+                .hint("--config and LSEQ_CONFIG name a TOML file; leave them out to use none")
         })?;
         Self::parse(&text).map_err(|(at, problem)| {
-            let line = text
-                .get(..at)
-                .map_or(1, |before| before.matches('\n').count() + 1);
-            Failure::usage(format!("{}, line {line}: {problem}", path.display())).hint(format!(
-                "its keys are {KEYS}, all with a text as value: timeout = \"10s\""
-            ))
+            let line = text.get(..at).map_or(1, |before| before.matches('\n').count() + 1);
+            Failure::usage(format!("{}, line {line}: {problem}", path.display()))
+                .hint(format!("its keys are {KEYS}, all with a text as value: timeout = \"10s\""))
         })
     }
 
@@ -69,10 +63,7 @@ impl Config {
             }
         }
         if config.password.is_some() && config.password_file.is_some() {
-            return Err((
-                0,
-                "both `password` and `password_file` are given".to_owned(),
-            ));
+            return Err((0, "both `password` and `password_file` are given".to_owned()));
         }
         Ok(config)
     }
@@ -98,10 +89,7 @@ mod tests {
 
     #[test]
     fn a_wrong_line_is_named_and_no_value_is_repeated() {
-        assert_eq!(
-            problem("\nstor = \"x\""),
-            (1, "unknown key `stor`".to_owned())
-        );
+        assert_eq!(problem("\nstor = \"x\""), (1, "unknown key `stor`".to_owned()));
         for text in [
             "password = 5150515",
             "password = 5150515x",

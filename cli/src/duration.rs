@@ -24,9 +24,7 @@ fn sum(text: &str) -> Option<Duration> {
     while !rest.is_empty() {
         let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
         let (number, tail) = rest.split_at(digits);
-        let unit = tail
-            .find(|c: char| !c.is_ascii_alphabetic())
-            .unwrap_or(tail.len());
+        let unit = tail.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(tail.len());
         let seconds = number.parse::<f64>().ok()? * unit_seconds(&tail[..unit])?;
         total = total.checked_add(Duration::try_from_secs_f64(seconds).ok()?)?;
         rest = tail[unit..].trim_start();
@@ -66,9 +64,9 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_refused() {
-        for text in [
-            "", " ", "10", "s", "-1s", "1d", "1.2.3s", "ten s", "0s", "2h", "1e400s", "1 2s",
-        ] {
+        for text in
+            ["", " ", "10", "s", "-1s", "1d", "1.2.3s", "ten s", "0s", "2h", "1e400s", "1 2s"]
+        {
             assert!(parse(text).is_err(), "{text}");
         }
         let long = "9".repeat(400) + "s";

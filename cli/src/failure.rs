@@ -27,12 +27,7 @@ impl Failure {
 
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self {
-            exit,
-            message,
-            hint: None,
-            source: None,
-        }
+        Self { exit, message, hint: None, source: None }
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {

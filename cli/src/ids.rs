@@ -21,18 +21,10 @@ pub(crate) struct IdWriter<W> {
 impl<W: Write> IdWriter<W> {
     /// Plain numbers, or `{"id":N}` with `json`.
     pub(crate) fn new(out: W, json: bool) -> Self {
-        let (before, after): (&[u8], &[u8]) = if json {
-            (b"{\"id\":", b"}\n")
-        } else {
-            (b"", b"\n")
-        };
+        let (before, after): (&[u8], &[u8]) =
+            if json { (b"{\"id\":", b"}\n") } else { (b"", b"\n") };
         let buffer = Vec::with_capacity(WRITE);
-        Self {
-            out,
-            buffer,
-            before,
-            after,
-        }
+        Self { out, buffer, before, after }
     }
 
     /// Writes all ids of `range`; when it returns, they have been handed to the operating system.
@@ -82,26 +74,16 @@ mod tests {
 
     #[test]
     fn every_write_is_whole_lines_that_a_pipe_takes_at_once() {
-        for (first, last, step) in [
-            (1, 100_000, 1),
-            (i64::MIN + 1, i64::MIN + 9999, 1),
-            (-1, -9999, -1),
-        ] {
+        for (first, last, step) in
+            [(1, 100_000, 1), (i64::MIN + 1, i64::MIN + 9999, 1), (-1, -9999, -1)]
+        {
             let range = IdRange::new(first, last, step).unwrap();
             for json in [false, true] {
                 let writes = written(range, json);
-                assert!(
-                    writes
-                        .iter()
-                        .all(|write| write.len() <= WRITE && write.ends_with(b"\n"))
-                );
+                assert!(writes.iter().all(|write| write.len() <= WRITE && write.ends_with(b"\n")));
                 let lines = String::from_utf8(writes.concat()).unwrap();
                 let line = |id: i64| {
-                    if json {
-                        format!("{{\"id\":{id}}}")
-                    } else {
-                        id.to_string()
-                    }
+                    if json { format!("{{\"id\":{id}}}") } else { id.to_string() }
                 };
                 assert!(lines.lines().eq(range.into_iter().map(line)));
             }

@@ -54,11 +54,7 @@ const PLAIN: &str = "\x1b[0m";
 impl Printer {
     pub(crate) fn new(json: bool, quiet: bool) -> Self {
         let colour = wants_colour() && io::stderr().is_terminal();
-        Self {
-            json,
-            quiet,
-            colour,
-        }
+        Self { json, quiet, colour }
     }
 
     pub(crate) fn is_json(self) -> bool {
@@ -130,29 +126,17 @@ impl Printer {
         }
         let label = |colour, label| paint(colour, label, self.colour);
         let mut lines = vec![format!("{} {message}", label(RED, "error:"))];
-        lines.extend(
-            causes
-                .iter()
-                .map(|cause| format!("{} {cause}", label(RED, "caused by:"))),
-        );
+        lines.extend(causes.iter().map(|cause| format!("{} {cause}", label(RED, "caused by:"))));
         if !hints.is_empty() {
             lines.push(String::new());
         }
-        lines.extend(
-            hints
-                .iter()
-                .map(|hint| format!("{} {hint}", label(CYAN, "hint:"))),
-        );
+        lines.extend(hints.iter().map(|hint| format!("{} {hint}", label(CYAN, "hint:"))));
         to_stderr(&(lines.join("\n") + "\n"));
     }
 }
 
 fn paint(colour: &str, text: &str, coloured: bool) -> String {
-    if coloured {
-        format!("{colour}{text}{PLAIN}")
-    } else {
-        text.to_owned()
-    }
+    if coloured { format!("{colour}{text}{PLAIN}") } else { text.to_owned() }
 }
 
 /// One write, so that the lines of several processes do not mix. Nobody is left to tell if it fails.

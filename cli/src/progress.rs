@@ -23,13 +23,7 @@ impl Progress {
     pub(crate) fn new(printer: Printer, total: u64) -> Self {
         let watched = io::stderr().is_terminal() && !io::stdout().is_terminal();
         let wanted = watched && !printer.is_quiet() && !printer.is_json();
-        Self {
-            total,
-            done: 0,
-            began: Instant::now(),
-            wanted,
-            bar: None,
-        }
+        Self { total, done: 0, began: Instant::now(), wanted, bar: None }
     }
 
     pub(crate) fn advance(&mut self, ids: u64) {
@@ -38,9 +32,7 @@ impl Progress {
             return;
         }
         let (total, done) = (self.total, self.done);
-        self.bar
-            .get_or_insert_with(|| bar(total))
-            .set_position(done);
+        self.bar.get_or_insert_with(|| bar(total)).set_position(done);
     }
 }
 

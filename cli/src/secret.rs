@@ -12,10 +12,7 @@ pub(crate) fn credentials(url: &str) -> Option<&str> {
 /// `text` without the passwords that stand in this process' arguments. Nothing is printed but through here.
 pub(crate) fn redact(text: &str) -> String {
     let arguments = std::env::args_os().skip(1);
-    redact_all(
-        text,
-        arguments.map(|argument| argument.to_string_lossy().into_owned()),
-    )
+    redact_all(text, arguments.map(|argument| argument.to_string_lossy().into_owned()))
 }
 
 fn redact_all(text: &str, arguments: impl Iterator<Item = String>) -> String {
@@ -37,10 +34,7 @@ mod tests {
         for (url, found) in [
             ("cassandra://shop:secret@host/ids", Some("shop:secret")),
             ("cassandra://:secret@host/ids", Some(":secret")),
-            (
-                "cassandra://shop:a/b?c#d@e f@host/ids",
-                Some("shop:a/b?c#d@e f"),
-            ),
+            ("cassandra://shop:a/b?c#d@e f@host/ids", Some("shop:a/b?c#d@e f")),
             ("--store=scylla://shop:secret@host/ids", Some("shop:secret")),
             ("cassandra://shop@host:9042/ids", None),
             ("cassandra://host:9042/ids?dc=dc1", None),

@@ -23,11 +23,7 @@ pub(crate) struct Settings {
 
 impl Settings {
     pub(crate) fn resolve(context: &Context) -> Result<Self, Failure> {
-        let config = match context
-            .config
-            .clone()
-            .or(variable("LSEQ_CONFIG")?.map(PathBuf::from))
-        {
+        let config = match context.config.clone().or(variable("LSEQ_CONFIG")?.map(PathBuf::from)) {
             Some(path) => Config::read(&path)?,
             None => Config::default(),
         };
@@ -41,12 +37,7 @@ impl Settings {
         };
         let Some(url) = named else {
             let (url, password) = (embedded(context)?, None);
-            return Ok(Self {
-                url,
-                password,
-                timeout,
-                embedded: true,
-            });
+            return Ok(Self { url, password, timeout, embedded: true });
         };
         if secret::credentials(&url).is_some() {
             return Err(Failure::usage(
@@ -55,17 +46,8 @@ impl Settings {
             .hint(PASSWORDS));
         }
         // A file has no password, and one that is meant for a cluster does no harm.
-        let password = if url.starts_with("sqlite:") {
-            None
-        } else {
-            password(&config)?
-        };
-        Ok(Self {
-            url,
-            password,
-            timeout,
-            embedded: false,
-        })
+        let password = if url.starts_with("sqlite:") { None } else { password(&config)? };
+        Ok(Self { url, password, timeout, embedded: false })
     }
 }
 
@@ -89,10 +71,10 @@ fn variable(name: &str) -> Result<Option<String>, Failure> {
 
 fn password(config: &Config) -> Result<Option<String>, Failure> {
     match (variable("LSEQ_PASSWORD")?, variable("LSEQ_PASSWORD_FILE")?) {
-        (Some(_), Some(_)) => Err(Failure::usage(
-            "both LSEQ_PASSWORD and LSEQ_PASSWORD_FILE are set",
-        )
-        .hint("unset the one that is not meant")),
+        (Some(_), Some(_)) => {
+            Err(Failure::usage("both LSEQ_PASSWORD and LSEQ_PASSWORD_FILE are set")
+                .hint("unset the one that is not meant"))
+        }
         (Some(password), None) => Ok(Some(password)),
         (None, Some(file)) => read_password(Path::new(&file)).map(Some),
         (None, None) => match &config.password_file {
@@ -122,11 +104,7 @@ fn read_password(file: &Path) -> Result<String, Failure> {
 /// The file in the user's data folder, for whoever names no store. Says so.
 fn embedded(context: &Context) -> Result<String, Failure> {
     // The XDG base directory specification has relative paths ignored.
-    let absolute = |name: &str| {
-        env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|p| p.is_absolute())
-    };
+    let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let data = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")));
     let Some(folder) = data.map(|data| data.join("lseq")) else {
         let message =

@@ -26,10 +26,7 @@ pub(crate) fn report(error: &clap::Error) -> Exit {
             let text = error.render().to_string();
             let (message, mut hints) = split(&text);
             if hints.is_empty() {
-                hints.push(format!(
-                    "`lseq{} --help` says more",
-                    subcommand(arguments())
-                ));
+                hints.push(format!("`lseq{} --help` says more", subcommand(arguments())));
             }
             let printer = Printer::new(wants_json(arguments()), false);
             printer.error(&message, &[], &hints, Exit::Usage.code());
@@ -40,9 +37,7 @@ pub(crate) fn report(error: &clap::Error) -> Exit {
 
 /// Whether `--json` is among the arguments that could not be parsed.
 fn wants_json(arguments: impl Iterator<Item = OsString>) -> bool {
-    arguments
-        .take_while(|argument| argument != "--")
-        .any(|argument| argument == "--json")
+    arguments.take_while(|argument| argument != "--").any(|argument| argument == "--json")
 }
 
 /// The first argument that names a subcommand, with a space before it.
@@ -59,16 +54,11 @@ fn subcommand(arguments: impl Iterator<Item = OsString>) -> String {
 fn split(text: &str) -> (String, Vec<String>) {
     let mut paragraphs = text.split("\n\n");
     let message = one_line(paragraphs.next().unwrap_or_default());
-    let message = message
-        .strip_prefix("error: ")
-        .unwrap_or(&message)
-        .to_owned();
+    let message = message.strip_prefix("error: ").unwrap_or(&message).to_owned();
     let mut hints = Vec::new();
     for paragraph in paragraphs {
         if paragraph.trim_start().starts_with("tip: ") {
-            let tips = paragraph
-                .lines()
-                .filter_map(|line| line.trim().strip_prefix("tip: "));
+            let tips = paragraph.lines().filter_map(|line| line.trim().strip_prefix("tip: "));
             hints.extend(tips.map(str::to_owned));
         } else if let Some(usage) = paragraph.strip_prefix("Usage: ") {
             let usage = one_line(usage);
@@ -76,10 +66,7 @@ fn split(text: &str) -> (String, Vec<String>) {
                 .split(' ')
                 .take_while(|word| word.starts_with(|c: char| c.is_ascii_lowercase()))
                 .collect();
-            hints.push(format!(
-                "usage is `{usage}`; `{} --help` says more",
-                command.join(" ")
-            ));
+            hints.push(format!("usage is `{usage}`; `{} --help` says more", command.join(" ")));
         }
     }
     (message, hints)

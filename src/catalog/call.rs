@@ -31,11 +31,7 @@ impl Call {
     pub(super) async fn create(&self, definition: Definition) -> Result<bool, Error> {
         match self.protocol.find(self.deadline).await? {
             Found::Sequence(_) => Ok(false),
-            Found::Nothing => {
-                self.protocol
-                    .create(definition, &OsEntropy, self.deadline)
-                    .await
-            }
+            Found::Nothing => self.protocol.create(definition, &OsEntropy, self.deadline).await,
         }
     }
 
@@ -49,10 +45,8 @@ impl Call {
     /// Row and birth as they are, judged by nobody: what an operator needs to see of a sequence that has stopped.
     async fn raw(&self) -> Result<(Option<Row>, Option<Uuid>), Error> {
         let mut effort = Effort::until(self.deadline);
-        let row = self
-            .protocol
-            .ask(&mut effort, |p, until| p.store().read(p.name(), until))
-            .await?;
+        let row =
+            self.protocol.ask(&mut effort, |p, until| p.store().read(p.name(), until)).await?;
         Ok((row, self.protocol.read_birth(self.deadline).await?))
     }
 
@@ -74,10 +68,7 @@ impl Call {
             if advance.dry_run || after == before {
                 return Ok(Plan::Keep(gives));
             }
-            Ok(Plan::Move {
-                value: after,
-                gives,
-            })
+            Ok(Plan::Move { value: after, gives })
         };
         let ((advanced, row), _) = self.protocol.propose(plan, self.deadline).await?;
         if !advance.dry_run {
@@ -94,19 +85,13 @@ impl Call {
             let message = format!("no id of this sequence lies beyond {above}: its end is {end}");
             return Err(Error::InvalidOption(message));
         }
-        let after = definition
-            .align(definition.furthest(before, above))
-            .unwrap_or(before);
+        let after = definition.align(definition.furthest(before, above)).unwrap_or(before);
         let after = definition.furthest(before, after);
         let left = definition.remaining(before);
         let ids = left - definition.remaining(after);
         if definition.is_leap(before, ids) && advance.max_jump.is_none_or(|most| ids > most) {
             let sequence = self.protocol.name().clone();
-            return Err(Error::JumpTooFar {
-                sequence,
-                ids,
-                left,
-            });
+            return Err(Error::JumpTooFar { sequence, ids, left });
         }
         Ok(after)
     }
@@ -126,30 +111,20 @@ impl Call {
         let before = row.map(|row| row.timestamp.value);
         let from = before.unwrap_or_else(|| definition.initial_value());
         let after = self.target(&definition, from, advance)?;
-        let advanced = Advanced {
-            recreated: true,
-            ..Advanced::new(before, after, &definition)
-        };
+        let advanced = Advanced { recreated: true, ..Advanced::new(before, after, &definition) };
         if advance.dry_run {
             return Ok(Some(advanced));
         }
         let created = identity::birth(&OsEntropy)?;
         let to = LamportTimestamp::new(after, self.protocol.identity().attempt()?);
         // S6: the birth first, so that nobody takes the new row for the old sequence's.
-        if !self
-            .protocol
-            .announce(created, Some(birth), self.deadline)
-            .await?
-        {
+        if !self.protocol.announce(created, Some(birth), self.deadline).await? {
             return Err(self.exists());
         }
         match row {
             Some(row) => self.change(&row, Change::Revive { to, created }).await?,
             None => {
-                let row = Row {
-                    timestamp: to,
-                    ..Row::unused(definition, created)
-                };
+                let row = Row { timestamp: to, ..Row::unused(definition, created) };
                 self.protocol.insert(&row, self.deadline).await?;
             }
         }
@@ -165,24 +140,15 @@ impl Call {
         loop {
             let row = self.existing().await?;
             let found = row.definition();
-            let bounds = (
-                min.unwrap_or(found.min_value()),
-                max.unwrap_or(found.max_value()),
-            );
+            let bounds = (min.unwrap_or(found.min_value()), max.unwrap_or(found.max_value()));
             let wanted = found.with_bounds(bounds.0, bounds.1)?;
             if !found.widens_to(&wanted) {
-                return Err(Error::NotWider {
-                    sequence: self.protocol.name().clone(),
-                    found,
-                });
+                return Err(Error::NotWider { sequence: self.protocol.name().clone(), found });
             }
             if wanted == found {
                 return Ok(found);
             }
-            if self
-                .try_change(&row, Change::Widen { definition: wanted })
-                .await?
-            {
+            if self.try_change(&row, Change::Widen { definition: wanted }).await? {
                 return Ok(wanted);
             }
             self.lost(&mut effort).await?;
@@ -204,18 +170,12 @@ impl Call {
     /// Another client was first: waits before the next try (S13).
     async fn lost(&self, effort: &mut Effort) -> Result<(), Error> {
         effort.conflicts = effort.conflicts.saturating_add(1);
-        effort
-            .wait(self.protocol.identity(), self.protocol.register())
-            .await
+        effort.wait(self.protocol.identity(), self.protocol.register()).await
     }
 
     /// A change that was prepared for exactly this row.
     async fn change(&self, row: &Row, change: Change) -> Result<(), Error> {
-        if self.try_change(row, change).await? {
-            Ok(())
-        } else {
-            Err(self.exists())
-        }
+        if self.try_change(row, change).await? { Ok(()) } else { Err(self.exists()) }
     }
 
     /// Applies `change` to exactly this row. `false`: another client has changed it. These changes say the same
@@ -224,12 +184,7 @@ impl Call {
         let mut effort = Effort::until(self.deadline);
         let name = self.protocol.name();
         loop {
-            match self
-                .protocol
-                .store()
-                .swap(name, row, change, self.deadline)
-                .await
-            {
+            match self.protocol.store().swap(name, row, change, self.deadline).await {
                 Ok(Swapped::Applied) => return Ok(true),
                 Ok(Swapped::NotApplied { .. }) if effort.doubt.is_none() => return Ok(false),
                 Ok(Swapped::NotApplied { .. }) => {
@@ -238,9 +193,7 @@ impl Call {
                 }
                 Err(error) => effort.note_write(error, self.protocol.register())?,
             }
-            effort
-                .wait(self.protocol.identity(), self.protocol.register())
-                .await?;
+            effort.wait(self.protocol.identity(), self.protocol.register()).await?;
         }
     }
 }

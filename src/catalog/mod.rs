@@ -95,12 +95,7 @@ pub struct Advance {
 impl Advance {
     /// Every id after it lies beyond `id`. Without more, a large jump is refused (S12).
     pub fn above(id: i64) -> Self {
-        Self {
-            above: id,
-            max_jump: None,
-            dry_run: false,
-            recreate: None,
-        }
+        Self { above: id, max_jump: None, dry_run: false, recreate: None }
     }
 
     /// Consents to using up as many as `ids` ids at once, which can't be undone.
@@ -140,22 +135,14 @@ pub struct Advanced {
 impl Advanced {
     fn new(before: Option<i64>, after: i64, definition: &Definition) -> Self {
         let next = definition.ids_after(after, 1).map(|range| range.first());
-        Self {
-            before,
-            after,
-            next,
-            recreated: false,
-        }
+        Self { before, after, next, recreated: false }
     }
 }
 
 impl Catalog {
     /// The catalog of `store`, with a timeout of 10 seconds a call.
     pub fn new(store: &StoreHandle) -> Self {
-        Self {
-            store: store.clone(),
-            timeout: TIMEOUT,
-        }
+        Self { store: store.clone(), timeout: TIMEOUT }
     }
 
     /// How long a call may take.
@@ -177,11 +164,7 @@ impl Catalog {
     {
         let call = self.call(name).await?;
         runtime::detached(async move {
-            if call.create(definition).await? {
-                call.info().await
-            } else {
-                Err(call.exists())
-            }
+            if call.create(definition).await? { call.info().await } else { Err(call.exists()) }
         })
         .await
     }
@@ -205,11 +188,7 @@ impl Catalog {
                 return Ok(false);
             }
             let (sequence, found) = (call.protocol.name().clone(), row.definition());
-            Err(Error::DefinitionMismatch {
-                sequence,
-                expected: definition,
-                found,
-            })
+            Err(Error::DefinitionMismatch { sequence, expected: definition, found })
         })
         .await
     }
@@ -243,11 +222,9 @@ impl Catalog {
         let listed = self.store.store().list(after, limit, deadline).await;
         let location = self.store.location_arc().clone();
         let listed = listed.map_err(|source| match source.kind() {
-            StoreErrorKind::NotApplied | StoreErrorKind::Unknown => Error::Unavailable {
-                location,
-                waited: self.timeout,
-                source: Some(source),
-            },
+            StoreErrorKind::NotApplied | StoreErrorKind::Unknown => {
+                Error::Unavailable { location, waited: self.timeout, source: Some(source) }
+            }
             _ => Error::Refused { location, source },
         })?;
         let info = |Listed { name, row }| match row {

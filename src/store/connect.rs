@@ -65,12 +65,7 @@ impl StoreHandle {
     /// # }
     /// ```
     pub fn connect(url: impl Into<String>) -> Connect {
-        Connect {
-            url: url.into(),
-            password: None,
-            timeout: TIMEOUT,
-            create: true,
-        }
+        Connect { url: url.into(), password: None, timeout: TIMEOUT, create: true }
     }
 }
 
@@ -139,18 +134,14 @@ impl Connect {
             return Err(Error::InvalidOption(message.to_owned()));
         }
         let began = tokio::time::Instant::now();
-        let opening = SqliteStore::builder(path)
-            .timeout(self.timeout)
-            .create(self.create);
+        let opening = SqliteStore::builder(path).timeout(self.timeout).create(self.create);
         let store = opening.open().await.map_err(|source| {
             let location = self.url.as_str().into();
             match source.kind() {
                 // Only tables may have been made, and opening again finds them.
-                StoreErrorKind::NotApplied | StoreErrorKind::Unknown => Error::Unavailable {
-                    location,
-                    waited: began.elapsed(),
-                    source: Some(source),
-                },
+                StoreErrorKind::NotApplied | StoreErrorKind::Unknown => {
+                    Error::Unavailable { location, waited: began.elapsed(), source: Some(source) }
+                }
                 _ => Error::Refused { location, source },
             }
         })?;
@@ -185,9 +176,7 @@ impl IntoFuture for Connect {
 impl fmt::Debug for Connect {
     /// Without the URL, which may hold what it should not, and without the password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connect")
-            .field("timeout", &self.timeout)
-            .finish_non_exhaustive()
+        f.debug_struct("Connect").field("timeout", &self.timeout).finish_non_exhaustive()
     }
 }
 

@@ -24,14 +24,8 @@ pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 ///
 /// A store knows nothing of ranges, retries or conflicts: it carries out one operation and says truthfully what
 /// became of it. Write your own to keep sequences elsewhere, and run
-#[cfg_attr(
-    feature = "testing",
-    doc = "[`conformance_tests!`](crate::conformance_tests) on it."
-)]
-#[cfg_attr(
-    not(feature = "testing"),
-    doc = "`conformance_tests!` (feature `testing`) on it."
-)]
+#[cfg_attr(feature = "testing", doc = "[`conformance_tests!`](crate::conformance_tests) on it.")]
+#[cfg_attr(not(feature = "testing"), doc = "`conformance_tests!` (feature `testing`) on it.")]
 ///
 /// # To ensure correctness
 ///
@@ -82,7 +76,7 @@ pub trait Store: Send + Sync + 'static {
         deadline: Instant,
     ) -> StoreFuture<'a, Swapped>;
 
-    /// Inserts a register if there is none. `row.created` is never `None` here.
+    /// Inserts a register if there is none. Neither `row.created` nor `row.definition` is ever `None` here.
     fn insert<'a>(
         &'a self,
         name: &'a SequenceName,
@@ -90,8 +84,8 @@ pub trait Store: Send + Sync + 'static {
         deadline: Instant,
     ) -> StoreFuture<'a, Swapped>;
 
-    /// Applies `change` if the register still holds what `expected` holds: its value and its `created`, and for
-    /// [`Change::Widen`] its bounds instead of its value. A missing register is not applied, never created.
+    /// Applies `change` if the register still holds what `expected` holds: its timestamp and its `created`, and for
+    /// [`Change::Widen`] its definition instead of its timestamp. On a missing register it is not applied.
     fn swap<'a>(
         &'a self,
         name: &'a SequenceName,
@@ -153,19 +147,9 @@ impl Row {
     #[must_use]
     pub fn changed(self, change: Change) -> Self {
         match change {
-            Change::Move { to } => Self {
-                timestamp: to,
-                written: None,
-                ..self
-            },
-            Change::Widen { definition } => Self {
-                definition: Some(definition),
-                ..self
-            },
-            Change::Retire => Self {
-                retired: true,
-                ..self
-            },
+            Change::Move { to } => Self { timestamp: to, written: None, ..self },
+            Change::Widen { definition } => Self { definition: Some(definition), ..self },
+            Change::Retire => Self { retired: true, ..self },
             Change::Revive { to, created } => Self {
                 timestamp: to,
                 created: Some(created),
@@ -180,7 +164,7 @@ impl Row {
     pub fn admits(&self, change: Change, expected: &Self) -> bool {
         let unchanged = match change {
             Change::Widen { .. } => self.definition == expected.definition,
-            _ => self.timestamp.value == expected.timestamp.value,
+            _ => self.timestamp == expected.timestamp,
         };
         unchanged && self.created == expected.created
     }
@@ -227,8 +211,8 @@ pub enum Swapped {
     Applied,
     /// This call did not change the register and never will.
     NotApplied {
-        /// The value that stood in the way, where the store says so. A hint: where to try next, never a proof (S4).
-        value: Option<i64>,
+        /// What stood in the way, where the store says so. A hint: where to try next, never a proof (S4).
+        found: Option<LamportTimestamp>,
     },
 }
 
@@ -270,12 +254,7 @@ pub enum StoreErrorKind {
 impl StoreError {
     /// An error of this kind; `message` says what happened, without the cause's own words.
     pub fn new(kind: StoreErrorKind, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            message: message.into(),
-            hint: None,
-            source: None,
-        }
+        Self { kind, message: message.into(), hint: None, source: None }
     }
 
     /// Adds what to do about it.

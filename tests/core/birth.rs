@@ -15,23 +15,13 @@ use crate::faulty::{FaultyStore, orders, tens};
 #[tokio::test(start_paused = true)]
 async fn s6_a_sequence_that_lost_its_row_is_not_created_anew() {
     let store = FaultyStore::new();
-    tens(&store.handle())
-        .await
-        .unwrap()
-        .next_ids(10)
-        .await
-        .unwrap();
+    tens(&store.handle()).await.unwrap().next_ids(10).await.unwrap();
     store.memory.tamper(&orders(), None);
     // A new handle, as after a restart of the process.
     let error = tens(&store.handle()).await.unwrap_err();
     assert_eq!(error.stop().unwrap().cause, StopCause::Missing);
-    let created = Catalog::new(&store.handle())
-        .create("orders", Definition::default())
-        .await;
-    assert_eq!(
-        created.unwrap_err().stop().unwrap().cause,
-        StopCause::Missing
-    );
+    let created = Catalog::new(&store.handle()).create("orders", Definition::default()).await;
+    assert_eq!(created.unwrap_err().stop().unwrap().cause, StopCause::Missing);
 }
 
 #[tokio::test(start_paused = true)]
@@ -41,27 +31,13 @@ async fn s6_only_recreate_mends_a_missing_row_and_old_clients_stop() {
     old.next_ids(10).await.unwrap();
     store.memory.tamper(&orders(), None);
     let catalog = Catalog::new(&store.handle());
-    let plain = catalog
-        .advance("orders", Advance::above(500))
-        .await
-        .unwrap_err();
+    let plain = catalog.advance("orders", Advance::above(500)).await.unwrap_err();
     assert_eq!(plain.stop().unwrap().cause, StopCause::Missing);
     let catalog = Catalog::new(&store.handle());
     let mend = Advance::above(500).recreate(Definition::default());
     let mended = catalog.advance("orders", mend).await.unwrap();
-    assert_eq!(
-        (mended.before, mended.after, mended.next),
-        (None, 500, Some(501))
-    );
-    assert_eq!(
-        tens(&store.handle())
-            .await
-            .unwrap()
-            .next_id()
-            .await
-            .unwrap(),
-        501
-    );
+    assert_eq!((mended.before, mended.after, mended.next), (None, 500, Some(501)));
+    assert_eq!(tens(&store.handle()).await.unwrap().next_id().await.unwrap(), 501);
     let error = old.next_id().await.unwrap_err();
     let cause = &error.stop().unwrap().cause;
     assert!(matches!(cause, StopCause::Recreated { .. }), "{cause:?}");
@@ -74,43 +50,17 @@ async fn s6_a_dropped_sequence_refuses_everything_and_comes_back_only_further_on
     live.next_ids(10).await.unwrap();
     let info = Catalog::new(&store.handle()).drop("orders").await.unwrap();
     assert!(info.retired);
-    assert_eq!(
-        live.next_id().await.unwrap_err().stop().unwrap().cause,
-        StopCause::Retired
-    );
+    assert_eq!(live.next_id().await.unwrap_err().stop().unwrap().cause, StopCause::Retired);
     let reopened = tens(&store.handle()).await.unwrap_err();
     assert_eq!(reopened.stop().unwrap().cause, StopCause::Retired);
     let catalog = Catalog::new(&store.handle());
-    assert!(
-        catalog.get("orders").await.unwrap().retired,
-        "an operator still sees it"
-    );
-    assert!(
-        catalog
-            .create("orders", Definition::default())
-            .await
-            .is_err()
-    );
+    assert!(catalog.get("orders").await.unwrap().retired, "an operator still sees it");
+    assert!(catalog.create("orders", Definition::default()).await.is_err());
     let low = Advance::above(3).recreate(Definition::default());
-    let back = Catalog::new(&store.handle())
-        .advance("orders", low)
-        .await
-        .unwrap();
+    let back = Catalog::new(&store.handle()).advance("orders", low).await.unwrap();
     // The live generator's last write met a retired row: its range is burned, not given.
-    assert_eq!(
-        (back.before, back.after),
-        (Some(20), 20),
-        "never below its old value"
-    );
-    assert_eq!(
-        tens(&store.handle())
-            .await
-            .unwrap()
-            .next_id()
-            .await
-            .unwrap(),
-        21
-    );
+    assert_eq!((back.before, back.after), (Some(20), 20), "never below its old value");
+    assert_eq!(tens(&store.handle()).await.unwrap().next_id().await.unwrap(), 21);
 }
 
 /// A creator that stands still between birth and row must not bring the sequence back to its start later.
@@ -126,9 +76,7 @@ async fn s6_a_late_insert_of_an_old_birth_is_refused_by_everybody() {
     memory.tamper(&name, None);
     let late = lamport_seq::store::Row::unused(Definition::default(), old);
     memory.insert(&name, &late, soon).await.unwrap();
-    let error = Sequence::open(&StoreHandle::new(memory), "orders")
-        .await
-        .unwrap_err();
+    let error = Sequence::open(&StoreHandle::new(memory), "orders").await.unwrap_err();
     let cause = &error.stop().unwrap().cause;
     assert!(matches!(cause, StopCause::Recreated { .. }), "{cause:?}");
 }
@@ -136,17 +84,11 @@ async fn s6_a_late_insert_of_an_old_birth_is_refused_by_everybody() {
 #[tokio::test(start_paused = true)]
 async fn s6_a_replica_that_remembers_forbids_a_new_start() {
     let memory = MemoryStore::new();
-    memory
-        .write_birth(&orders(), Uuid::from_u128(1), None, Instant::now())
-        .await
-        .unwrap();
+    memory.write_birth(&orders(), Uuid::from_u128(1), None, Instant::now()).await.unwrap();
     let created = Catalog::new(&StoreHandle::new(Forgetful(memory)))
         .create("orders", Definition::default())
         .await;
-    assert_eq!(
-        created.unwrap_err().stop().unwrap().cause,
-        StopCause::Missing
-    );
+    assert_eq!(created.unwrap_err().stop().unwrap().cause, StopCause::Missing);
 }
 
 /// A store whose majority has forgotten every birth: only the read of all replicas shows it.
@@ -158,10 +100,7 @@ async fn a_row_without_birth_is_not_adopted_silently() {
     let row = lamport_seq::store::Row::unused(Definition::default(), Uuid::from_u128(1));
     memory.tamper(&orders(), Some(row));
     let opened = Sequence::open(&StoreHandle::new(memory), "orders").await;
-    assert!(
-        matches!(opened, Err(Error::NotAdopted { .. })),
-        "{opened:?}"
-    );
+    assert!(matches!(opened, Err(Error::NotAdopted { .. })), "{opened:?}");
 }
 
 #[tokio::test]

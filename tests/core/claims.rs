@@ -36,21 +36,12 @@ async fn s1_a_clean_false_is_never_claimed_whatever_the_row_says() {
 async fn s2_every_attempt_has_a_uuid_of_its_own_and_the_tag_of_its_generator() {
     let store = FaultyStore::new();
     let sequence = tens(&store.handle()).tag(*b"tagged").await.unwrap();
-    store.next_swaps([
-        Fault::RequestLost,
-        Fault::Refused,
-        Fault::AnswerLost,
-        Fault::Overtaken,
-    ]);
+    store.next_swaps([Fault::RequestLost, Fault::Refused, Fault::AnswerLost, Fault::Overtaken]);
     for _ in 0..30 {
         sequence.next_id().await.unwrap();
     }
     let mut attempts = store.attempts();
-    assert!(
-        attempts
-            .iter()
-            .all(|attempt| attempt.as_bytes().starts_with(b"tagged"))
-    );
+    assert!(attempts.iter().all(|attempt| attempt.as_bytes().starts_with(b"tagged")));
     let sent = attempts.len();
     attempts.sort();
     attempts.dedup();
@@ -82,22 +73,12 @@ async fn s2_is_what_keeps_them_apart() {
         }
     }
     let store = FaultyStore::new();
-    let first = tens(&store.handle())
-        .entropy(Arc::new(Stuck))
-        .await
-        .unwrap();
-    let second = tens(&store.handle())
-        .entropy(Arc::new(Stuck))
-        .await
-        .unwrap();
+    let first = tens(&store.handle()).entropy(Arc::new(Stuck)).await.unwrap();
+    let second = tens(&store.handle()).entropy(Arc::new(Stuck)).await.unwrap();
     store.delay_swaps(100);
     store.next_swaps([Fault::AnswerLost, Fault::RequestLost]);
     let (a, b) = tokio::join!(first.next_id(), second.next_id());
-    assert_eq!(
-        a.unwrap(),
-        b.unwrap(),
-        "one uuid for two attempts is one range for two clients"
-    );
+    assert_eq!(a.unwrap(), b.unwrap(), "one uuid for two attempts is one range for two clients");
 }
 
 #[tokio::test(start_paused = true)]
@@ -120,11 +101,7 @@ async fn s3_a_write_that_lands_after_a_clean_read_is_never_claimed() {
     let sequence = tens(&store.handle()).await.unwrap();
     store.next_swaps([Fault::Late]);
     let ids: Vec<_> = collect(&sequence, 20).await;
-    assert_eq!(
-        ids,
-        (11..=30).collect::<Vec<_>>(),
-        "1..=10 landed late and is a gap"
-    );
+    assert_eq!(ids, (11..=30).collect::<Vec<_>>(), "1..=10 landed late and is a gap");
 }
 
 #[tokio::test(start_paused = true)]
@@ -137,6 +114,16 @@ async fn s3_if_the_read_back_gets_no_answer_the_range_is_burned_and_the_error_is
     assert!(error.is_unknown() && !error.is_retryable(), "{error:?}");
     store.fail_reads(false);
     assert_eq!(sequence.next_id().await.unwrap(), 11);
+}
+
+/// The first write may still land when the deadline passes, whatever failed after it.
+#[tokio::test(start_paused = true)]
+async fn s3_a_write_in_doubt_stays_in_doubt_at_the_deadline() {
+    let store = FaultyStore::new();
+    let sequence = tens(&store.handle()).await.unwrap();
+    store.next_swaps(std::iter::once(Fault::RequestLost).chain([Fault::Refused; 1000]));
+    let error = sequence.reserve(10).await.unwrap_err();
+    assert!(error.is_unknown(), "{error:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -155,10 +142,7 @@ async fn s7_without_verification_the_same_fault_gives_a_duplicate() {
     let first = tens(&store.handle()).verify(Verify::OnDoubt).await.unwrap();
     let second = tens(&store.handle()).await.unwrap();
     store.next_swaps([Fault::Shadowed]);
-    assert_eq!(
-        first.next_id().await.unwrap(),
-        second.next_id().await.unwrap()
-    );
+    assert_eq!(first.next_id().await.unwrap(), second.next_id().await.unwrap());
 }
 
 #[tokio::test(start_paused = true)]
@@ -170,11 +154,7 @@ async fn s7_an_applied_write_that_cannot_be_confirmed_is_burned() {
     let error = sequence.reserve(5).await.unwrap_err();
     assert!(matches!(error, Error::Unknown { .. }), "{error:?}");
     store.fail_reads(false);
-    assert_eq!(
-        sequence.reserve(5).await.unwrap().first(),
-        16,
-        "11..=15 is burned"
-    );
+    assert_eq!(sequence.reserve(5).await.unwrap().first(), 16, "11..=15 is burned");
 }
 
 #[tokio::test(start_paused = true)]

@@ -109,10 +109,7 @@ impl FaultyStore {
             }
         };
         if let Some((_, name, row, change)) = due {
-            self.memory
-                .swap(&name, &row, change, Instant::now())
-                .await
-                .unwrap();
+            self.memory.swap(&name, &row, change, Instant::now()).await.unwrap();
         }
     }
 
@@ -126,10 +123,7 @@ impl FaultyStore {
     async fn overtake(&self, name: &SequenceName) {
         let row = self.row(name).await.unwrap();
         let to = lamport_seq::LamportTimestamp::new(row.timestamp.value + 10, Uuid::from_u128(9));
-        self.memory
-            .swap(name, &row, Change::Move { to }, Instant::now())
-            .await
-            .unwrap();
+        self.memory.swap(name, &row, Change::Move { to }, Instant::now()).await.unwrap();
     }
 
     async fn faulty_swap(
@@ -147,13 +141,7 @@ impl FaultyStore {
         tokio::time::sleep(Duration::from_millis(delay.into())).await;
         self.check_there()?;
         self.land_late().await;
-        let fault = self
-            .script
-            .swaps
-            .lock()
-            .unwrap()
-            .pop_front()
-            .unwrap_or(Fault::None);
+        let fault = self.script.swaps.lock().unwrap().pop_front().unwrap_or(Fault::None);
         let apply = || self.memory.swap(name, row, change, deadline);
         match fault {
             Fault::None => apply().await,
@@ -170,7 +158,7 @@ impl FaultyStore {
             Fault::Shadowed => Ok(Swapped::Applied),
             Fault::Denied => {
                 apply().await?;
-                Ok(Swapped::NotApplied { value: None })
+                Ok(Swapped::NotApplied { found: None })
             }
             Fault::Overtaken => {
                 self.overtake(name).await;

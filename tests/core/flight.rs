@@ -60,12 +60,7 @@ async fn s11_a_panic_in_a_refill_does_not_stop_the_next() {
 #[test]
 fn s11_a_runtime_that_goes_away_in_a_refill_does_not_stop_the_next() {
     let store = FaultyStore::new();
-    let runtime = || {
-        tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap()
-    };
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let first = runtime();
     let sequence = first.block_on(async { tens(&store.handle()).await.unwrap() });
     store.next_swaps([Fault::Hang]);
@@ -82,20 +77,11 @@ fn s11_a_runtime_that_goes_away_in_a_refill_does_not_stop_the_next() {
 #[test]
 fn s11_a_runtime_that_stands_still_does_not_stop_the_next_for_ever() {
     let store = FaultyStore::new();
-    let runtime = || {
-        tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap()
-    };
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let still = runtime();
     let handle = store.handle();
-    let sequence = still.block_on(async {
-        tens(&handle)
-            .timeout(Duration::from_millis(200))
-            .await
-            .unwrap()
-    });
+    let sequence =
+        still.block_on(async { tens(&handle).timeout(Duration::from_millis(200)).await.unwrap() });
     store.next_swaps([Fault::Hang]);
     let timed_out = still.block_on(sequence.next_id()).unwrap_err();
     assert!(timed_out.is_retryable(), "{timed_out:?}");
@@ -129,10 +115,7 @@ async fn s11_a_caller_that_gives_up_loses_no_id_and_repeats_none() {
         }
     }
     assert!(ids.len() > 50, "{}", ids.len());
-    assert!(
-        ids.is_sorted_by(|a, b| a < b),
-        "each once, in order: {ids:?}"
-    );
+    assert!(ids.is_sorted_by(|a, b| a < b), "each once, in order: {ids:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -145,23 +128,13 @@ async fn s13_while_the_store_is_away_errors_come_at_the_deadline_and_afterwards_
         let began = Instant::now();
         let error = sequence.next_id().await.unwrap_err();
         assert!(error.is_retryable() && !error.is_unknown(), "{error:?}");
-        let Error::TimedOut {
-            source: Some(cause),
-            ..
-        } = &error
-        else {
-            panic!("{error:?}")
-        };
+        let Error::TimedOut { source: Some(cause), .. } = &error else { panic!("{error:?}") };
         assert!(matches!(**cause, Error::Unavailable { .. }), "{cause:?}");
         assert_eq!(began.elapsed().as_secs(), 2);
         assert!(matches!(sequence.state(), State::Degraded { .. }));
     }
     store.set_away(false);
-    assert_eq!(
-        sequence.next_id().await.unwrap(),
-        11,
-        "no restart is needed"
-    );
+    assert_eq!(sequence.next_id().await.unwrap(), 11, "no restart is needed");
     assert!(matches!(sequence.state(), State::Ready));
 }
 
@@ -177,11 +150,7 @@ async fn s13_a_store_that_never_answers_costs_a_caller_its_own_deadline() {
     });
     assert!(first.unwrap_err().is_retryable());
     let (second, at) = second;
-    assert_eq!(
-        second.unwrap(),
-        1,
-        "the second caller starts anew when the first is overdue"
-    );
+    assert_eq!(second.unwrap(), 1, "the second caller starts anew when the first is overdue");
     assert!(at <= Duration::from_millis(3500), "{at:?}");
 }
 
@@ -233,9 +202,7 @@ fn code_without_a_runtime_gets_ids_too() {
         .create_if_missing(Definition::default())
         .open_blocking();
     let sequence = opened.unwrap();
-    let ids: Vec<_> = (0..10)
-        .map(|_| sequence.blocking_next_id().unwrap())
-        .collect();
+    let ids: Vec<_> = (0..10).map(|_| sequence.blocking_next_id().unwrap()).collect();
     assert_eq!(ids, (1..=10).collect::<Vec<_>>());
 }
 
@@ -247,9 +214,7 @@ async fn many_tasks_and_runtimes_share_one_generator() {
         .map(|_| {
             let sequence = sequence.clone();
             std::thread::spawn(move || {
-                let runtime = tokio::runtime::Builder::new_current_thread()
-                    .enable_all()
-                    .build();
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
                 runtime.unwrap().block_on(async {
                     let mut ids = Vec::new();
                     for _ in 0..500 {
@@ -260,10 +225,7 @@ async fn many_tasks_and_runtimes_share_one_generator() {
             })
         })
         .collect();
-    let mut ids: Vec<_> = threads
-        .into_iter()
-        .flat_map(|thread| thread.join().unwrap())
-        .collect();
+    let mut ids: Vec<_> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
     ids.sort_unstable();
     assert_eq!(ids, (1..=2000).collect::<Vec<_>>());
 }
@@ -285,10 +247,8 @@ impl std::io::Write for Log {
 async fn s13_an_outage_is_one_log_line_at_its_start_and_one_at_its_end() {
     let log = Log::default();
     let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_ansi(false)
-        .with_writer(move || writer.clone())
-        .finish();
+    let subscriber =
+        tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
     let _guard = tracing::subscriber::set_default(subscriber);
     let store = FaultyStore::new();
     let sequence = tens(&store.handle()).await.unwrap();

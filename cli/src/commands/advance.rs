@@ -44,17 +44,9 @@ impl Args {
         let client = context.connect()?;
         let advanced = client.wait(client.catalog().advance(&name, advance))?;
         let changed = advanced.recreated || advanced.before != Some(advanced.after);
-        let before = advanced
-            .before
-            .map_or("no row".to_owned(), |value| value.to_string());
-        let next = advanced
-            .next
-            .map_or("no id is left".to_owned(), |id| format!("next id {id}"));
-        let recreated = if advanced.recreated {
-            ", created anew"
-        } else {
-            ""
-        };
+        let before = advanced.before.map_or("no row".to_owned(), |value| value.to_string());
+        let next = advanced.next.map_or("no id is left".to_owned(), |id| format!("next id {id}"));
+        let recreated = if advanced.recreated { ", created anew" } else { "" };
         let object = json!({
             "sequence": name.as_str(),
             "before": advanced.before,

@@ -54,11 +54,7 @@ pub(crate) struct Args {
 impl Args {
     pub(super) fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let name = super::name(&self.name)?;
-        let client = if self.create {
-            context.connect_or_create()?
-        } else {
-            context.connect()?
-        };
+        let client = if self.create { context.connect_or_create()? } else { context.connect()? };
         let sequence = self.open_or_create(&client, &name)?;
         if self.range {
             let range = client.wait(sequence.reserve(self.count))?;
@@ -175,10 +171,8 @@ fn burned(error: OutputError) -> anyhow::Error {
     if error.is_broken_pipe() {
         return error.into();
     }
-    let failure = Failure::new(
-        Exit::Unknown,
-        "ids were reserved that can't be printed; they are burned",
-    );
+    let failure =
+        Failure::new(Exit::Unknown, "ids were reserved that can't be printed; they are burned");
     let hint = "make room, and run it again: the ids that come then are new";
     failure.source(error).hint(hint).into()
 }

@@ -20,20 +20,10 @@ pub(crate) struct Args {
     /// The sequence
     name: String,
     /// The smallest id
-    #[arg(
-        long,
-        value_name = "ID",
-        allow_negative_numbers = true,
-        group = "bound"
-    )]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true, group = "bound")]
     min: Option<i64>,
     /// The largest id
-    #[arg(
-        long,
-        value_name = "ID",
-        allow_negative_numbers = true,
-        group = "bound"
-    )]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true, group = "bound")]
     max: Option<i64>,
     /// The end of what the ids must fit into: the largest of a rising sequence, the smallest of a falling one
     #[arg(long = "type", value_name = "TYPE", group = "bound", conflicts_with_all = ["min", "max"])]
@@ -54,13 +44,9 @@ impl Args {
             "after": definition::members(&after),
             "changed": changed,
         });
-        context
-            .printer
-            .answer(format_args!("{name}: {before} -> {after}"), &object)?;
+        context.printer.answer(format_args!("{name}: {before} -> {after}"), &object)?;
         if !changed {
-            context
-                .printer
-                .note("it was so already: nothing was changed");
+            context.printer.note("it was so already: nothing was changed");
         }
         Ok(Exit::Done)
     }

@@ -44,10 +44,7 @@ impl Args {
             let complete = page.len() < PAGE as usize;
             after = page.last().map(|line| name(line).clone());
             let mut lines = String::new();
-            for line in page
-                .iter()
-                .filter(|line| name(line).as_str().starts_with(&prefix))
-            {
+            for line in page.iter().filter(|line| name(line).as_str().starts_with(&prefix)) {
                 if left == 0 {
                     break;
                 }
@@ -99,11 +96,7 @@ fn write_line(lines: &mut String, line: &Line, json: bool) {
             let (value, remaining) = (info.timestamp.value, info.remaining());
             let used = status::share(info);
             let state = if info.retired { "dropped" } else { "-" };
-            writeln!(
-                lines,
-                "{value:>20} {remaining:>20} {used:>9}  {state:<8} {}",
-                info.name
-            )
+            writeln!(lines, "{value:>20} {remaining:>20} {used:>9}  {state:<8} {}", info.name)
         }
         Err(corrupt) => {
             let CorruptSequence { name, problem, .. } = corrupt;

@@ -63,8 +63,6 @@ fn title(command: &clap::Command) -> String {
 
 fn page(command: &clap::Command) -> std::io::Result<String> {
     let mut page = Vec::new();
-    clap_mangen::Man::new(command.clone())
-        .title(title(command))
-        .render(&mut page)?;
+    clap_mangen::Man::new(command.clone()).title(title(command)).render(&mut page)?;
     Ok(String::from_utf8_lossy(&page).into_owned())
 }

@@ -39,11 +39,7 @@ impl Args {
             format!("sequence `{name}` has used {share} of its ids, {remaining} are left");
         match self.fail_above {
             Some(most) if used > most => {
-                let bound = if info.definition.increment_by() > 0 {
-                    "max"
-                } else {
-                    "min"
-                };
+                let bound = if info.definition.increment_by() > 0 { "max" } else { "min" };
                 let hint = format!(
                     "`lseq alter --{bound} N {}` widens it, if the column that takes the ids can hold more",
                     name.shell_argument()
@@ -71,22 +67,9 @@ fn text(info: &SequenceInfo) -> String {
         None if info.timestamp.node.is_nil() => "nobody yet".to_owned(),
         None => info.timestamp.node.to_string(),
     };
-    let SequenceInfo {
-        name,
-        timestamp,
-        definition,
-        ..
-    } = info;
-    let origin = if info.defined {
-        ""
-    } else {
-        " (not stored: an adopted table)"
-    };
-    let state = if info.retired {
-        "\nstate        dropped"
-    } else {
-        ""
-    };
+    let SequenceInfo { name, timestamp, definition, .. } = info;
+    let origin = if info.defined { "" } else { " (not stored: an adopted table)" };
+    let state = if info.retired { "\nstate        dropped" } else { "" };
     let (value, remaining, used) = (timestamp.value, info.remaining(), share(info));
     format!(
         "sequence     {name}\nvalue        {value}\nlast writer  {writer}\n\

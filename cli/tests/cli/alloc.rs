@@ -85,16 +85,7 @@ fn the_last_bigint_is_an_id_and_nothing_comes_after_it() {
 #[test]
 fn a_falling_sequence_ends_at_its_minimum() {
     let world = World::embedded();
-    world.done(&[
-        "create",
-        "down",
-        "--increment",
-        "-1",
-        "--start",
-        "-1",
-        "--min",
-        "-3",
-    ]);
+    world.done(&["create", "down", "--increment", "-1", "--start", "-1", "--min", "-3"]);
     assert_snapshot!(world.run(&["alloc", "down", "--count", "9"]), @"
     exit 1
     --- stdout
@@ -108,18 +99,8 @@ fn a_falling_sequence_ends_at_its_minimum() {
     hint: `lseq alter --max N down` (`--min` for a falling one) widens it, if the column that takes the ids can hold more
     ");
     world.done(&["create", "deep", "--increment", "-1"]);
-    assert_eq!(
-        world.done(&["alloc", "deep", "--count", "3"]),
-        "-1\n-2\n-3\n"
-    );
-    world.done(&[
-        "create",
-        "floor",
-        "--increment",
-        "-1",
-        "--start",
-        "-9223372036854775806",
-    ]);
+    assert_eq!(world.done(&["alloc", "deep", "--count", "3"]), "-1\n-2\n-3\n");
+    world.done(&["create", "floor", "--increment", "-1", "--start", "-9223372036854775806"]);
     assert_snapshot!(world.run(&["alloc", "floor", "--count", "9"]), @"
     exit 1
     --- stdout
@@ -280,11 +261,7 @@ fn many_ids_take_little_memory() {
     }
     let world = World::embedded();
     let arguments = ["alloc", "orders", "--create", "--count", "30000000"];
-    let mut child = world
-        .command(&arguments)
-        .stdout(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child = world.command(&arguments).stdout(std::process::Stdio::null()).spawn().unwrap();
     let mut peak: u64 = 0;
     while child.try_wait().unwrap().is_none() {
         let text = status(child.id()).unwrap_or_default();

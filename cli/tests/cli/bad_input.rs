@@ -261,11 +261,7 @@ fn a_cluster_that_is_not_there() {
 
     hint: a store is sqlite:FILE, cassandra://HOST/KEYSPACE or scylla://HOST/KEYSPACE
     ");
-    assert!(
-        began.elapsed() < Duration::from_secs(3),
-        "{:?}",
-        began.elapsed()
-    );
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
     let json = world.run(&[
         "list",
         "--store",

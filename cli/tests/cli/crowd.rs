@@ -12,14 +12,10 @@ use crate::world::{World, assert_distinct, exists, finish, ids, wait_until};
 #[test]
 fn eight_processes_open_one_new_file_at_once() {
     let world = World::embedded();
-    let arguments = [
-        "alloc", "orders", "--create", "--count", "125000", "--block", "2500",
-    ];
+    let arguments = ["alloc", "orders", "--create", "--count", "125000", "--block", "2500"];
     let children: Vec<Child> = (0..8).map(|_| world.spawn(&arguments)).collect();
-    let threads: Vec<_> = children
-        .into_iter()
-        .map(|child| std::thread::spawn(|| finish(child)))
-        .collect();
+    let threads: Vec<_> =
+        children.into_iter().map(|child| std::thread::spawn(|| finish(child))).collect();
     let mut all = Vec::new();
     for thread in threads {
         let output = thread.join().unwrap();
@@ -28,18 +24,13 @@ fn eight_processes_open_one_new_file_at_once() {
         all.extend(ids(&output.stdout));
     }
     all.sort_unstable();
-    assert!(
-        all.into_iter().eq(1..=1_000_000),
-        "no id twice, and none left out"
-    );
+    assert!(all.into_iter().eq(1..=1_000_000), "no id twice, and none left out");
 }
 
 #[test]
 fn eight_processes_make_one_new_file_at_once() {
     let world = World::embedded();
-    let children: Vec<Child> = (0..8)
-        .map(|n| world.spawn(&["create", &format!("s{n}")]))
-        .collect();
+    let children: Vec<Child> = (0..8).map(|n| world.spawn(&["create", &format!("s{n}")])).collect();
     for child in children {
         let output = finish(child);
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -53,14 +44,8 @@ fn processes_that_are_killed_take_no_id_from_the_others() {
     let world = World::embedded();
     world.done(&["create", "orders"]);
     let arguments = ["alloc", "orders", "--count", "40000", "--block", "200"];
-    let mut readers: Vec<Reader> = (0..8)
-        .map(|_| Reader::of(world.spawn(&arguments)))
-        .collect();
-    for (index, reader) in readers
-        .iter_mut()
-        .enumerate()
-        .filter(|(index, _)| index % 2 == 0)
-    {
+    let mut readers: Vec<Reader> = (0..8).map(|_| Reader::of(world.spawn(&arguments))).collect();
+    for (index, reader) in readers.iter_mut().enumerate().filter(|(index, _)| index % 2 == 0) {
         // One after the other, each at some other point of its work.
         reader.wait_for(1 + index * 20_000);
         reader.kill();
@@ -69,11 +54,7 @@ fn processes_that_are_killed_take_no_id_from_the_others() {
     for (index, reader) in readers.into_iter().enumerate() {
         let (code, ids, errors) = reader.finish();
         if index % 2 == 1 {
-            assert_eq!(
-                (code, ids.len(), &*errors),
-                (Some(0), 40_000, ""),
-                "{index}"
-            );
+            assert_eq!((code, ids.len(), &*errors), (Some(0), 40_000, ""), "{index}");
         }
         all.extend(ids);
     }
@@ -139,11 +120,7 @@ impl Reader {
                 counter.store(all.len(), Ordering::Relaxed);
             }
         });
-        Self {
-            child,
-            read,
-            stdout,
-        }
+        Self { child, read, stdout }
     }
 
     /// Waits until it has printed that many bytes.

@@ -7,10 +7,7 @@ use crate::world::World;
 #[test]
 fn the_version() {
     let shown = World::bare().run(&["--version"]);
-    assert_eq!(
-        shown,
-        format!("exit 0\n--- stdout\nlseq {}\n", env!("CARGO_PKG_VERSION"))
-    );
+    assert_eq!(shown, format!("exit 0\n--- stdout\nlseq {}\n", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
@@ -94,10 +91,7 @@ fn the_command() {
     {"error":..,"causes":[..],"hint":..,"exit":N}, {"warning":..}, {"note":..}.
     "#);
     let bare = World::bare().run(&[]);
-    assert!(
-        bare.starts_with("exit 2\n--- stderr\nUnique integer ids"),
-        "{bare}"
-    );
+    assert!(bare.starts_with("exit 2\n--- stderr\nUnique integer ids"), "{bare}");
 }
 
 #[test]
@@ -436,12 +430,7 @@ fn completions() {
     [global options]
     ");
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        assert!(
-            World::bare()
-                .done(&["completions", shell])
-                .contains("fail-above"),
-            "{shell}"
-        );
+        assert!(World::bare().done(&["completions", shell]).contains("fail-above"), "{shell}");
     }
 }
 

@@ -21,13 +21,9 @@ fn logs_go_to_standard_error_as_told() {
 #[test]
 fn there_is_no_colour_where_nobody_watches() {
     let world = World::embedded();
-    for arguments in [
-        &["list"][..],
-        &["--help"],
-        &["alloc"],
-        &["alloc", "orders", "--create"],
-        &["list"],
-    ] {
+    for arguments in
+        [&["list"][..], &["--help"], &["alloc"], &["alloc", "orders", "--create"], &["list"]]
+    {
         let shown = world.run(arguments);
         assert!(!shown.contains('\x1b'), "{shown:?}");
     }

@@ -83,10 +83,7 @@ fn definitions_that_cannot_be_are_refused_in_words() {
 
     hint: `lseq create --help` says more
     ");
-    assert!(
-        !crate::world::exists(&world.path("ids.db")),
-        "nothing is half created"
-    );
+    assert!(!crate::world::exists(&world.path("ids.db")), "nothing is half created");
 }
 
 #[test]
@@ -207,27 +204,14 @@ fn a_sequence_that_runs_out_is_noticed() {
 #[test]
 fn names_are_told_apart_byte_by_byte() {
     let world = World::embedded();
-    let names = [
-        "Orders",
-        "orders",
-        "o'brien",
-        "a\"b",
-        "naïve",
-        "two words",
-        "`seq`",
-        "-x",
-        "日本",
-    ];
+    let names =
+        ["Orders", "orders", "o'brien", "a\"b", "naïve", "two words", "`seq`", "-x", "日本"];
     for (index, name) in names.iter().enumerate() {
         let start = (index * 1000 + 1).to_string();
         world.done(&["create", "--start", &start, "--", name]);
     }
     for (index, name) in names.iter().enumerate() {
-        assert_eq!(
-            world.done(&["alloc", "--", name]),
-            format!("{}\n", index * 1000 + 1),
-            "{name}"
-        );
+        assert_eq!(world.done(&["alloc", "--", name]), format!("{}\n", index * 1000 + 1), "{name}");
     }
     assert_snapshot!(world.run(&["list"]), @r#"
     exit 0

@@ -71,10 +71,7 @@ fn an_option_wins_over_the_environment_and_that_over_the_file() {
     assert_eq!(world.done(&["alloc", "orders"]), "2\n");
     let world = world.without("LSEQ_CONFIG");
     let note = world.run(&["list"]);
-    assert!(
-        note.contains("no store is given"),
-        "no file is read unless it is named: {note}"
-    );
+    assert!(note.contains("no store is given"), "no file is read unless it is named: {note}");
 }
 
 #[test]
@@ -84,20 +81,12 @@ fn an_empty_variable_is_a_mistake() {
         let world = World::bare().with(name, "");
         let text = world.run(&["list"]);
         assert!(text.starts_with("exit 2\n"), "{text}");
-        assert!(
-            text.contains(&format!("error: {name} is set but empty\n\nhint: ")),
-            "{text}"
-        );
+        assert!(text.contains(&format!("error: {name} is set but empty\n\nhint: ")), "{text}");
     }
     for name in ["LSEQ_PASSWORD", "LSEQ_PASSWORD_FILE"] {
-        let world = World::bare()
-            .with(name, "")
-            .with("LSEQ_STORE", "cassandra://127.0.0.1/shop");
+        let world = World::bare().with(name, "").with("LSEQ_STORE", "cassandra://127.0.0.1/shop");
         let text = world.run(&["list"]);
-        assert!(
-            text.contains(&format!("error: {name} is set but empty")),
-            "{text}"
-        );
+        assert!(text.contains(&format!("error: {name} is set but empty")), "{text}");
     }
     assert_snapshot!(world.run(&["list", "--store", ""]), @"
     exit 2
@@ -113,28 +102,13 @@ fn a_wrong_configuration_is_one_clear_line() {
     let world = World::bare();
     for (text, expected) in [
         ("stor = 'x'", "lseq.toml, line 1: unknown key `stor`"),
-        (
-            "\n\ntimeout = 10",
-            "lseq.toml, line 3: `timeout` must be a text in quotes",
-        ),
-        (
-            "timeout = 'soon'",
-            "lseq.toml, line 1: `timeout`: write a time as in",
-        ),
+        ("\n\ntimeout = 10", "lseq.toml, line 3: `timeout` must be a text in quotes"),
+        ("timeout = 'soon'", "lseq.toml, line 1: `timeout`: write a time as in"),
         ("store = 'x", "lseq.toml, line 1: not TOML: "),
         ("store = ''", "lseq.toml, line 1: `store` is empty"),
-        (
-            "[store]\nurl = 'x'",
-            "lseq.toml, line 1: `store` must be a text",
-        ),
-        (
-            "password = 'a'\npassword_file = 'b'",
-            "both `password` and `password_file`",
-        ),
-        (
-            "store = 'x'\nstore = 'y'",
-            "lseq.toml, line 2: not TOML: duplicate key",
-        ),
+        ("[store]\nurl = 'x'", "lseq.toml, line 1: `store` must be a text"),
+        ("password = 'a'\npassword_file = 'b'", "both `password` and `password_file`"),
+        ("store = 'x'\nstore = 'y'", "lseq.toml, line 2: not TOML: duplicate key"),
     ] {
         world.write("lseq.toml", text);
         let shown = world.run(&["list", "--config", "lseq.toml"]);
@@ -193,16 +167,8 @@ fn a_password_in_an_argument_is_refused_and_never_repeated() {
         world.run(&["completions", url]),
         world.run(&["man", url]),
         world.run(&["list", "--config", url]),
-        world.run(&[
-            "list",
-            "--store",
-            "cassandra://shop:s3cret/x?y#z@127.0.0.1:1/shop",
-        ]),
-        world.run(&[
-            "list",
-            "--store",
-            "cassandra://127.0.0.1:1/shop?password=s3cret",
-        ]),
+        world.run(&["list", "--store", "cassandra://shop:s3cret/x?y#z@127.0.0.1:1/shop"]),
+        world.run(&["list", "--store", "cassandra://127.0.0.1:1/shop?password=s3cret"]),
     ] {
         assert!(shown.starts_with("exit 2\n--- stderr\n"), "{shown}");
         assert!(!shown.contains("s3cret"), "{shown}");
@@ -212,9 +178,7 @@ fn a_password_in_an_argument_is_refused_and_never_repeated() {
 #[test]
 fn a_password_comes_from_one_place() {
     let world = World::bare().with("LSEQ_STORE", "cassandra://shop@127.0.0.1:1/shop");
-    let both = world
-        .with("LSEQ_PASSWORD", "s3cret")
-        .with("LSEQ_PASSWORD_FILE", "secret");
+    let both = world.with("LSEQ_PASSWORD", "s3cret").with("LSEQ_PASSWORD_FILE", "secret");
     assert_snapshot!(both.run(&["list"]), @"
     exit 2
     --- stderr
@@ -248,8 +212,6 @@ fn a_password_comes_from_one_place() {
     hint: it holds the password and nothing else
     ");
     // A file needs none, and one that is meant for a cluster does no harm.
-    let embedded = file
-        .without("LSEQ_STORE")
-        .with("LSEQ_STORE", "sqlite:ids.db");
+    let embedded = file.without("LSEQ_STORE").with("LSEQ_STORE", "sqlite:ids.db");
     embedded.done(&["create", "orders"]);
 }

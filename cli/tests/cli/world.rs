@@ -22,11 +22,7 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data").display().to_string();
         let environment = Vec::new();
-        Self {
-            folder,
-            environment,
-        }
-        .with("XDG_DATA_HOME", &data)
+        Self { folder, environment }.with("XDG_DATA_HOME", &data)
     }
 
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
@@ -49,10 +45,7 @@ impl World {
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lseq"));
-        command
-            .args(arguments)
-            .env_clear()
-            .current_dir(self.folder.path());
+        command.args(arguments).env_clear().current_dir(self.folder.path());
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null());
         command
@@ -65,11 +58,7 @@ impl World {
     /// Starts the command with its output in pipes.
     pub(crate) fn spawn(&self, arguments: &[&str]) -> Child {
         let mut command = self.command(arguments);
-        command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
     /// What a run printed and how it ended, for a snapshot.
@@ -87,11 +76,7 @@ impl World {
     /// The same, where all that matters is that it went well.
     pub(crate) fn done(&self, arguments: &[&str]) -> String {
         let output = self.output(arguments);
-        assert!(
-            output.status.success(),
-            "{arguments:?}: {}",
-            self.run(arguments)
-        );
+        assert!(output.status.success(), "{arguments:?}: {}", self.run(arguments));
         String::from_utf8(output.stdout).unwrap()
     }
 
@@ -117,10 +102,7 @@ impl World {
 
 /// The ids of whole lines. A line that was cut off does not count.
 pub(crate) fn ids(stdout: &[u8]) -> Vec<i64> {
-    let whole = stdout
-        .iter()
-        .rposition(|byte| *byte == b'\n')
-        .map_or(0, |end| end + 1);
+    let whole = stdout.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let text = std::str::from_utf8(&stdout[..whole]).unwrap();
     text.lines().map(|line| line.parse().unwrap()).collect()
 }
@@ -153,11 +135,7 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 pub(crate) fn assert_distinct(mut ids: Vec<i64>) {
     let count = ids.len();
     ids.sort_unstable();
-    let twice: Vec<_> = ids
-        .windows(2)
-        .filter(|pair| pair[0] == pair[1])
-        .take(5)
-        .collect();
+    let twice: Vec<_> = ids.windows(2).filter(|pair| pair[0] == pair[1]).take(5).collect();
     assert!(twice.is_empty(), "ids given twice among {count}: {twice:?}");
 }
 

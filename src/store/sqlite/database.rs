@@ -41,17 +41,11 @@ impl Database {
             let mut moved = 0;
             connection.file_control(None::<&str>, FileControl::HasMoved(&mut moved))?;
             if moved != 0 {
-                let message = format!(
-                    "{} was replaced while it was being opened",
-                    place.path.display()
-                );
+                let message =
+                    format!("{} was replaced while it was being opened", place.path.display());
                 return Err(StoreError::new(StoreErrorKind::Gone, message).into());
             }
-            Ok(Self {
-                connection,
-                place: place.clone(),
-                files,
-            })
+            Ok(Self { connection, place: place.clone(), files })
         });
         opened.map_err(|failure| failure.explain(&place.path))
     }

@@ -34,10 +34,7 @@ impl Failure {
     pub(super) fn is_busy(&self) -> bool {
         match self {
             Self::Before(error) | Self::Commit(error) => {
-                matches!(
-                    code(error),
-                    Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
-                )
+                matches!(code(error), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
             }
             Self::Explained(_) => false,
         }
@@ -51,13 +48,9 @@ impl Failure {
             Self::Commit(error) if !busy => {
                 // S3: the log may hold the whole transaction, and whoever opens the file next may find it there.
                 let (_, what, hint) = meaning(&error);
-                let message = format!(
-                    "{} {what} while a transaction was being committed",
-                    path.display()
-                );
-                StoreError::new(StoreErrorKind::Unknown, message)
-                    .with_hint(hint)
-                    .with_source(error)
+                let message =
+                    format!("{} {what} while a transaction was being committed", path.display());
+                StoreError::new(StoreErrorKind::Unknown, message).with_hint(hint).with_source(error)
             }
             Self::Before(error) | Self::Commit(error) => {
                 let (kind, what, hint) = meaning(&error);
@@ -87,16 +80,12 @@ fn meaning(error: &Error) -> (StoreErrorKind, &'static str, &'static str) {
         );
     }
     match code(error) {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
-            NotApplied,
-            "is locked by another process",
-            "who has it open? `fuser -v FILE` tells",
-        ),
-        Some(ErrorCode::DiskFull) => (
-            Refused,
-            "can't grow",
-            "the disk is full, or a quota is used up: make room",
-        ),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            (NotApplied, "is locked by another process", "who has it open? `fuser -v FILE` tells")
+        }
+        Some(ErrorCode::DiskFull) => {
+            (Refused, "can't grow", "the disk is full, or a quota is used up: make room")
+        }
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
             (Refused, "can't be written", RIGHTS)
         }

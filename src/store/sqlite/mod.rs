@@ -107,11 +107,7 @@ impl SqliteStore {
 
     /// Opens the file at `path` with options.
     pub fn builder(path: impl Into<PathBuf>) -> SqliteStoreBuilder {
-        SqliteStoreBuilder {
-            path: path.into(),
-            timeout: TIMEOUT,
-            create: true,
-        }
+        SqliteStoreBuilder { path: path.into(), timeout: TIMEOUT, create: true }
     }
 
     /// The file, without symbolic links on the way to it.
@@ -158,11 +154,7 @@ impl SqliteStoreBuilder {
 
     /// Opens the file; see [`SqliteStore::open`].
     pub async fn open(self) -> Result<SqliteStore, StoreError> {
-        let Self {
-            path,
-            timeout,
-            create,
-        } = self;
+        let Self { path, timeout, create } = self;
         let now = Instant::now();
         let Some(deadline) = now.checked_add(timeout) else {
             return Err(corrected("the timeout is too long", "a minute is plenty"));
@@ -172,10 +164,7 @@ impl SqliteStoreBuilder {
         blocking(deadline, &given, move || {
             let place = Place::resolve(&path)?;
             let database = Database::open(&place, create, patience)?;
-            Ok(SqliteStore {
-                path: place.path.into(),
-                database: Arc::new(Mutex::new(database)),
-            })
+            Ok(SqliteStore { path: place.path.into(), database: Arc::new(Mutex::new(database)) })
         })
         .await
     }
@@ -187,12 +176,8 @@ async fn blocking<T: Send + 'static>(
     path: &Path,
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
-    let unknown = |what: &str| {
-        StoreError::new(
-            StoreErrorKind::Unknown,
-            format!("{} {what}", path.display()),
-        )
-    };
+    let unknown =
+        |what: &str| StoreError::new(StoreErrorKind::Unknown, format!("{} {what}", path.display()));
     let patience = deadline.checked_add(GRACE).unwrap_or(deadline);
     match timeout_at(patience, tokio::task::spawn_blocking(work)).await {
         Ok(Ok(answer)) => answer,
@@ -270,7 +255,7 @@ impl Store for SqliteStore {
         self.call(deadline, move |database, patience| {
             database.write(patience, |tables| {
                 if tables::read_birth(tables, &name)? != replaces {
-                    return Ok(Swapped::NotApplied { value: None });
+                    return Ok(Swapped::NotApplied { found: None });
                 }
                 tables::write_birth(tables, &name, created)?;
                 Ok(Swapped::Applied)
@@ -288,8 +273,7 @@ impl Store for SqliteStore {
         self.call(deadline, move |database, patience| {
             database.write(patience, |tables| {
                 if let Some(there) = tables::read(tables, &name)? {
-                    let value = Some(there.timestamp.value);
-                    return Ok(Swapped::NotApplied { value });
+                    return Ok(Swapped::NotApplied { found: Some(there.timestamp) });
                 }
                 tables::write(tables, &name, &row)?;
                 Ok(Swapped::Applied)
@@ -311,9 +295,7 @@ impl Store for SqliteStore {
                     tables::write(tables, &name, &row.changed(change))?;
                     Ok(Swapped::Applied)
                 }
-                row => Ok(Swapped::NotApplied {
-                    value: row.map(|row| row.timestamp.value),
-                }),
+                row => Ok(Swapped::NotApplied { found: row.map(|row| row.timestamp) }),
             })
         })
     }
@@ -326,9 +308,7 @@ impl Store for SqliteStore {
     ) -> StoreFuture<'a, Vec<Listed>> {
         let after = after.cloned();
         self.call(deadline, move |database, patience| {
-            database.read(patience, |tables| {
-                tables::list(tables, after.as_ref(), limit)
-            })
+            database.read(patience, |tables| tables::list(tables, after.as_ref(), limit))
         })
     }
 }

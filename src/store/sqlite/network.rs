@@ -12,20 +12,13 @@ use crate::store::StoreError;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) fn refuse(path: &Path) -> Result<(), StoreError> {
     let found = rustix::fs::statfs(path).map_err(|error| {
-        refused(format!(
-            "the file system of {} can't be asked",
-            path.display()
-        ))
-        .with_source(error)
+        refused(format!("the file system of {} can't be asked", path.display())).with_source(error)
     })?;
     // The field's type differs between processors; file systems are told apart by 32 bits.
     let [a, b, c, d, ..] = found.f_type.to_le_bytes();
     match name(u32::from_le_bytes([a, b, c, d])) {
         Some(kind) => Err(corrected(
-            format!(
-                "{} is on {kind}, which other machines may write to as well",
-                path.display()
-            ),
+            format!("{} is on {kind}, which other machines may write to as well", path.display()),
             "put the file on a local disk; for several machines, use a cluster: `cassandra://HOST/KEYSPACE`",
         )),
         None => Ok(()),
@@ -69,12 +62,9 @@ mod tests {
 
     #[test]
     fn s16_network_file_systems_are_named_and_local_ones_are_not() {
-        for (magic, expected) in [
-            (0x6969, "NFS"),
-            (0xff53_4d42, "SMB/CIFS"),
-            (0x6573_5546, "FUSE"),
-            (0x0102_1997, "9p"),
-        ] {
+        for (magic, expected) in
+            [(0x6969, "NFS"), (0xff53_4d42, "SMB/CIFS"), (0x6573_5546, "FUSE"), (0x0102_1997, "9p")]
+        {
             assert_eq!(name(magic), Some(expected));
         }
         // ext4, xfs, btrfs, tmpfs, overlayfs, zfs, f2fs, bcachefs

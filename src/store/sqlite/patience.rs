@@ -24,9 +24,7 @@ impl Patience {
     pub(super) fn until(deadline: tokio::time::Instant) -> Self {
         let left = deadline.saturating_duration_since(tokio::time::Instant::now());
         let now = Instant::now();
-        Self {
-            until: now.checked_add(left).unwrap_or(now),
-        }
+        Self { until: now.checked_add(left).unwrap_or(now) }
     }
 
     /// Repeats `work` while a lock is in its way and there is time.

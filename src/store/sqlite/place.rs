@@ -42,11 +42,7 @@ impl Place {
             }
             Err(error) => return Err(unreachable(&given, error)),
         };
-        let place = Self {
-            given,
-            path,
-            exists,
-        };
+        let place = Self { given, path, exists };
         if exists {
             place.check_kind()?;
         }
@@ -62,10 +58,8 @@ impl Place {
         let found = fs::metadata(&self.path).map_err(|error| unreachable(&self.path, error))?;
         let path = self.path.display();
         if found.is_dir() {
-            let hint = format!(
-                "name a file in it, as in `sqlite:{}`",
-                self.path.join("ids.db").display()
-            );
+            let hint =
+                format!("name a file in it, as in `sqlite:{}`", self.path.join("ids.db").display());
             return Err(corrected(format!("{path} is a folder"), hint));
         }
         if !found.is_file() {
@@ -91,10 +85,7 @@ fn in_its_folder(given: &Path) -> Result<PathBuf, StoreError> {
         ));
     }
     let (Some(folder), Some(file)) = (given.parent(), given.file_name()) else {
-        return Err(corrected(
-            format!("{path} is not a file's path"),
-            "name a file",
-        ));
+        return Err(corrected(format!("{path} is not a file's path"), "name a file"));
     };
     match fs::canonicalize(folder) {
         Ok(folder) => Ok(folder.join(file)),
@@ -113,11 +104,7 @@ fn unreachable(path: &Path, error: io::Error) -> StoreError {
 const ONE_NAME: &str = "each name would have a write-ahead log of its own: remove the other names, and make backups by copying";
 
 fn several_names(path: &Path, found: &Metadata) -> String {
-    format!(
-        "{} has {} names (hard links)",
-        path.display(),
-        found.nlink()
-    )
+    format!("{} has {} names (hard links)", path.display(), found.nlink())
 }
 
 /// The files that an open connection works on, as they were when it opened them.
@@ -138,10 +125,7 @@ struct FileId {
 
 impl FileId {
     fn of(found: &Metadata) -> Self {
-        Self {
-            device: found.dev(),
-            inode: found.ino(),
-        }
+        Self { device: found.dev(), inode: found.ino() }
     }
 }
 
@@ -157,11 +141,7 @@ impl Files {
         };
         let main = FileId::of(&look(&place.path)?);
         let beside = [beside("-wal")?, beside("-shm")?];
-        Ok(Self {
-            place: place.clone(),
-            main,
-            beside,
-        })
+        Ok(Self { place: place.clone(), main, beside })
     }
 
     /// S16: the path must lead to the very files that the connection has open, and by no other name as well.
@@ -191,17 +171,12 @@ fn same(path: &Path, id: FileId, found: &Metadata) -> Result<(), StoreError> {
     if FileId::of(found) == id {
         return Ok(());
     }
-    Err(gone(format!(
-        "{} is another file now than the one that was opened",
-        path.display()
-    ))
-    .with_hint(REPLACED))
+    Err(gone(format!("{} is another file now than the one that was opened", path.display()))
+        .with_hint(REPLACED))
 }
 
 fn vanished(path: &Path, error: io::Error) -> StoreError {
-    gone(format!("{} is not there any more", path.display()))
-        .with_hint(REPLACED)
-        .with_source(error)
+    gone(format!("{} is not there any more", path.display())).with_hint(REPLACED).with_source(error)
 }
 
 const REPLACED: &str =

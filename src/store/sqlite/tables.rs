@@ -139,14 +139,10 @@ pub(super) fn write_birth(
     name: &SequenceName,
     created: Uuid,
 ) -> Result<(), Failure> {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now_ms = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
     let sql = "INSERT OR REPLACE INTO sequences (name, created, created_at) VALUES (?1, ?2, ?3)";
-    connection
-        .prepare_cached(sql)?
-        .execute(params![name.as_str(), created.to_string(), now_ms])?;
+    connection.prepare_cached(sql)?.execute(params![name.as_str(), created.to_string(), now_ms])?;
     Ok(())
 }
 
@@ -166,10 +162,7 @@ pub(super) fn list(
     {
         let name: String = row.get("name")?;
         match SequenceName::new(name.as_str()) {
-            Ok(name) => listed.push(Listed {
-                name,
-                row: decode(row),
-            }),
+            Ok(name) => listed.push(Listed { name, row: decode(row) }),
             // Nothing can be asked of it, so it can't be listed either.
             Err(why) => tracing::warn!(
                 "a row of `counters` is left out, its name {name:?} can't be one: {why}"
@@ -186,36 +179,20 @@ fn decode(row: &rusqlite::Row<'_>) -> Result<Row, String> {
         Some(_) => Some(uuid(row, 2)?),
         None => None,
     };
-    let numbers: [Option<i64>; 4] = [
-        column(row, 3)?,
-        column(row, 4)?,
-        column(row, 5)?,
-        column(row, 6)?,
-    ];
+    let numbers: [Option<i64>; 4] =
+        [column(row, 3)?, column(row, 4)?, column(row, 5)?, column(row, 6)?];
     let definition = match (numbers, column::<Option<bool>>(row, 7)?) {
         ([None, None, None, None], None) => None,
         ([Some(start), Some(increment), Some(min), Some(max)], Some(strict)) => {
-            let definition = Definition::builder()
-                .start_value(start)
-                .increment_by(increment);
-            let definition = definition
-                .min_value(min)
-                .max_value(max)
-                .strict(strict)
-                .build();
+            let definition = Definition::builder().start_value(start).increment_by(increment);
+            let definition = definition.min_value(min).max_value(max).strict(strict).build();
             Some(definition.map_err(|why| why.to_string())?)
         }
         // S9: half a definition is none.
         _ => return Err("some columns of its definition are null, and some are not".to_owned()),
     };
     let retired = column(row, 8)?;
-    Ok(Row {
-        timestamp,
-        created,
-        definition,
-        retired,
-        written: None,
-    })
+    Ok(Row { timestamp, created, definition, retired, written: None })
 }
 
 fn column<T: FromSql>(row: &rusqlite::Row<'_>, index: usize) -> Result<T, String> {
