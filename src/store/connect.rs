@@ -153,6 +153,19 @@ impl Connect {
         std::future::ready(Err(lacking("sqlite"))).await
     }
 
+    #[cfg(feature = "cassandra")]
+    async fn cassandra(self) -> Result<StoreHandle, Error> {
+        use super::cql::{CqlOptions, CqlStore};
+
+        let timeout = self.timeout.clamp(Duration::from_millis(100), Duration::from_secs(300));
+        let mut options = CqlOptions::from_url(&self.url)?.connect_timeout(timeout);
+        if let Some(password) = self.password {
+            options = options.password(password);
+        }
+        Ok(StoreHandle::new(CqlStore::connect(options).await?))
+    }
+
+    #[cfg(not(feature = "cassandra"))]
     async fn cassandra(self) -> Result<StoreHandle, Error> {
         std::future::ready(Err(lacking("cassandra"))).await
     }
@@ -203,6 +216,7 @@ fn known() -> String {
     }
 }
 
+#[cfg(not(all(feature = "sqlite", feature = "cassandra")))]
 fn lacking(feature: &str) -> Error {
     Error::InvalidOption(format!(
         "this build lacks the feature `{feature}` of lamport-seq; {}",

@@ -1,6 +1,8 @@
 //! What a store is: one linearizable register per sequence. Everything clever is written above it, once.
 
 mod connect;
+#[cfg(feature = "cassandra")]
+pub mod cql;
 mod handle;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
