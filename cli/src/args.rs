@@ -66,7 +66,7 @@ pub(crate) struct Global {
     /// Read store, password, password_file and timeout from this TOML file [env: LSEQ_CONFIG]
     #[arg(long, value_name = "FILE", global = true)]
     config: Option<PathBuf>,
-    /// How long to wait for the store, as in 500ms, 10s or 2m, up to 1h [default: 10s]
+    /// How long to wait for the store, as in 500ms, 10s or 2m, up to 1h [default: 10s, init 1m]
     #[arg(long, value_name = "TIME", global = true, value_parser = duration::parse)]
     timeout: Option<Duration>,
     /// Print one JSON object a line

@@ -1,6 +1,6 @@
 //! A connection to the store, and the runtime that it needs.
 
-use std::future::Future;
+use std::future::IntoFuture;
 use std::time::{Duration, Instant};
 
 use lamport_seq::{Catalog, Error, StoreHandle};
@@ -9,11 +9,10 @@ use tokio::runtime::{Builder, Runtime};
 use crate::commands::Context;
 use crate::failure::Failure;
 use crate::logging;
-use crate::settings::{Settings, URLS};
+use crate::settings::{self, Settings};
 
-/// Made only by commands that need a store, so that the others start nothing.
-pub(crate) struct Client {
-    pub(crate) store: StoreHandle,
+/// What runs futures, within the time that the user grants. Made only by commands that need a store.
+pub(crate) struct Runner {
     /// How long a step may take.
     pub(crate) timeout: Duration,
     deadline: Instant,
@@ -21,45 +20,83 @@ pub(crate) struct Client {
     runtime: Option<Runtime>,
 }
 
-impl Client {
-    /// `create`: an embedded file is made if there is none.
-    pub(crate) fn connect(context: &Context, create: bool) -> anyhow::Result<Self> {
+impl Runner {
+    pub(crate) fn start(context: &Context, timeout: Duration) -> Result<Self, Failure> {
         logging::start(context.verbose, context.printer)?;
-        let settings = Settings::resolve(context)?;
-        let timeout = settings.timeout;
-        let deadline = Instant::now() + timeout;
         // A thread for the driver beside this one, which may be busy with printing.
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .map_err(|error| Failure::refused("can't start a thread").source(error))?;
-        let mut connect =
-            StoreHandle::connect(settings.url).timeout(timeout).create(create || settings.embedded);
-        if let Some(password) = settings.password {
-            connect = connect.password(password);
-        }
-        let store = runtime.block_on(async { connect.await });
-        let store = store.map_err(|error| match error {
-            Error::InvalidOption(message) => Failure::usage(message).hint(URLS).into(),
-            error => anyhow::Error::from(error),
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.map_err(|error| {
+            Failure::refused("can't start a thread")
+                .source(error)
+                .hint("is the limit of processes reached? `ulimit -u` shows it")
         })?;
-        let runtime = Some(runtime);
-        Ok(Self { store, timeout, deadline, runtime })
+        let deadline = Instant::now() + timeout;
+        Ok(Self { timeout, deadline, runtime: Some(runtime) })
     }
 
     /// Waits for `future`. The library bounds each of its calls.
-    pub(crate) fn wait<F: Future>(&self, future: F) -> F::Output {
+    pub(crate) fn wait<F: IntoFuture>(&self, future: F) -> F::Output {
         match &self.runtime {
-            Some(runtime) => runtime.block_on(future),
-            None => unreachable!("the runtime goes with the client"),
+            Some(runtime) => runtime.block_on(async { future.into_future().await }),
+            None => unreachable!("the runtime goes with the runner"),
         }
+    }
+
+    /// What is left of the time until the first answer.
+    pub(crate) fn patience(&self) -> Duration {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        left.max(Duration::from_millis(1))
+    }
+}
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        // What still runs is of no use to anybody: the command has its answer, or its error.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// A runner with a connection.
+pub(crate) struct Client {
+    pub(crate) store: StoreHandle,
+    runner: Runner,
+}
+
+impl Client {
+    /// `create`: an embedded file is made if there is none.
+    pub(crate) fn connect(
+        context: &Context,
+        settings: Settings,
+        create: bool,
+    ) -> anyhow::Result<Self> {
+        let runner = Runner::start(context, settings.timeout.unwrap_or(settings::TIMEOUT))?;
+        if let Some(folder) = &settings.folder {
+            settings::create_folder(folder)?;
+        }
+        // The file in the user's data folder has a name that nobody can have mistyped.
+        let create = create || settings.folder.is_some();
+        let mut connect = StoreHandle::connect(settings.url).timeout(runner.timeout).create(create);
+        if let Some(password) = settings.password {
+            connect = connect.password(password);
+        }
+        let store = runner.wait(connect).map_err(explain)?;
+        Ok(Self { store, runner })
+    }
+
+    /// How long a step may take.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.runner.timeout
     }
 
     /// What connecting has left of the time for the first answer.
     pub(crate) fn patience(&self) -> Duration {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        left.max(Duration::from_millis(1))
+        self.runner.patience()
+    }
+
+    pub(crate) fn wait<F: IntoFuture>(&self, future: F) -> F::Output {
+        self.runner.wait(future)
     }
 
     pub(crate) fn catalog(&self) -> Catalog {
@@ -67,11 +104,10 @@ impl Client {
     }
 }
 
-impl Drop for Client {
-    fn drop(&mut self) {
-        // What still runs is of no use to anybody: the command has its answer, or its error.
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
+/// An error of connecting, with a hint where it is about the URL.
+pub(crate) fn explain(error: Error) -> anyhow::Error {
+    match error {
+        Error::InvalidOption(message) => Failure::usage(message).hint(settings::URLS).into(),
+        error => error.into(),
     }
 }

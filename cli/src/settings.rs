@@ -10,24 +10,24 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::secret;
 
-const TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a step may take, unless the user says otherwise.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What it takes to connect.
 pub(crate) struct Settings {
     pub(crate) url: String,
     pub(crate) password: Option<String>,
-    pub(crate) timeout: Duration,
-    /// The file in the user's data folder: nobody has named it, so nobody can have mistyped its name.
-    pub(crate) embedded: bool,
+    /// `None`: the user has no wish.
+    pub(crate) timeout: Option<Duration>,
+    /// Where the embedded file is, if no store was named.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 impl Settings {
     pub(crate) fn resolve(context: &Context) -> Result<Self, Failure> {
-        let config = match context.config.clone().or(variable("LSEQ_CONFIG")?.map(PathBuf::from)) {
-            Some(path) => Config::read(&path)?,
-            None => Config::default(),
-        };
-        let timeout = context.timeout.or(config.timeout).unwrap_or(TIMEOUT);
+        let file = context.config.clone().or(variable("LSEQ_CONFIG")?.map(PathBuf::from));
+        let config = file.map_or(Ok(Config::default()), |file| Config::read(&file))?;
+        let timeout = context.timeout.or(config.timeout);
         let named = match context.store.clone() {
             Some(url) if url.is_empty() => {
                 return Err(Failure::usage("--store is empty").hint(URLS));
@@ -36,8 +36,7 @@ impl Settings {
             None => variable("LSEQ_STORE")?.or(config.store.clone()),
         };
         let Some(url) = named else {
-            let (url, password) = (embedded(context)?, None);
-            return Ok(Self { url, password, timeout, embedded: true });
+            return embedded(context, timeout);
         };
         if secret::credentials(&url).is_some() {
             return Err(Failure::usage(
@@ -47,7 +46,7 @@ impl Settings {
         }
         // A file has no password, and one that is meant for a cluster does no harm.
         let password = if url.starts_with("sqlite:") { None } else { password(&config)? };
-        Ok(Self { url, password, timeout, embedded: false })
+        Ok(Self { url, password, timeout, folder: None })
     }
 }
 
@@ -101,8 +100,10 @@ fn read_password(file: &Path) -> Result<String, Failure> {
     }
 }
 
+const ELSEWHERE: &str = "--store sqlite:FILE puts the file elsewhere";
+
 /// The file in the user's data folder, for whoever names no store. Says so.
-fn embedded(context: &Context) -> Result<String, Failure> {
+fn embedded(context: &Context, timeout: Option<Duration>) -> Result<Settings, Failure> {
     // The XDG base directory specification has relative paths ignored.
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let data = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")));
@@ -111,27 +112,27 @@ fn embedded(context: &Context) -> Result<String, Failure> {
             "no store is given, and neither XDG_DATA_HOME nor HOME says where to keep a file";
         return Err(Failure::usage(message).hint(URLS));
     };
-    create_folder(&folder).map_err(|error| {
-        Failure::refused(format!("can't create the folder {}", folder.display()))
-            .source(error)
-            .hint("--store sqlite:FILE puts the file elsewhere")
-    })?;
     let file = folder.join("lseq.db");
     let Some(path) = file.to_str() else {
         let message = format!("the path {} is not UTF-8", file.display());
-        return Err(Failure::usage(message).hint("--store sqlite:FILE puts the file elsewhere"));
+        return Err(Failure::usage(message).hint(ELSEWHERE));
     };
     context.printer.note(&format!(
         "no store is given, so this uses the file {path}; for a cluster, set LSEQ_STORE=cassandra://HOST/KEYSPACE"
     ));
-    Ok(format!("sqlite:{path}"))
+    let url = format!("sqlite:{path}");
+    Ok(Settings { url, password: None, timeout, folder: Some(folder) })
 }
 
 /// For this user alone, as the XDG base directory specification says.
-fn create_folder(folder: &Path) -> std::io::Result<()> {
+pub(crate) fn create_folder(folder: &Path) -> Result<(), Failure> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    builder.create(folder).map_err(|error| {
+        Failure::refused(format!("can't create the folder {}", folder.display()))
+            .source(error)
+            .hint(ELSEWHERE)
+    })
 }

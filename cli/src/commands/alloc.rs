@@ -1,6 +1,5 @@
 //! `lseq alloc`
 
-use std::future::IntoFuture;
 use std::io;
 use std::time::Duration;
 
@@ -88,7 +87,7 @@ impl Args {
         if self.yes {
             builder = builder.max_jump(u64::MAX);
         }
-        client.wait(builder.into_future())
+        client.wait(builder)
     }
 
     /// Reserves and prints by turns: what a reader that goes away leaves behind is one block at most.
@@ -126,7 +125,7 @@ impl Args {
             if first {
                 // Connecting is over: from now on every step has the whole timeout.
                 sequence = self
-                    .open(client, sequence.name(), client.timeout)
+                    .open(client, sequence.name(), client.timeout())
                     .map_err(|error| self.cut_short(error, left))?;
             }
             ask = block.min(left);

@@ -62,7 +62,7 @@ impl Args {
                 break;
             }
             // Connecting is over: from now on every page has the whole timeout.
-            catalog = catalog.timeout(client.timeout);
+            catalog = catalog.timeout(client.timeout());
         }
         match corrupt {
             0 => Ok(Exit::Done),
@@ -110,6 +110,6 @@ fn write_line(lines: &mut String, line: &Line, json: bool) {
 }
 
 fn corrupt_rows(message: String) -> anyhow::Error {
-    let hint = "their rows were written by something else: find out by what, then mend or delete them by hand";
+    let hint = "something else has written their rows: find out what, and see docs/operations.md";
     Failure::refused(message).hint(hint).into()
 }

@@ -20,6 +20,7 @@ use lamport_seq::{Error, SequenceName};
 use crate::client::Client;
 use crate::exit::Exit;
 use crate::printer::Printer;
+use crate::settings::Settings;
 
 /// What the global options say.
 pub(crate) struct Context {
@@ -33,12 +34,12 @@ pub(crate) struct Context {
 impl Context {
     /// Connects to a store that is there. Commands that need none start no runtime.
     fn connect(&self) -> anyhow::Result<Client> {
-        Client::connect(self, false)
+        Client::connect(self, Settings::resolve(self)?, false)
     }
 
     /// As [`connect`](Self::connect), and makes an embedded file if there is none.
     fn connect_or_create(&self) -> anyhow::Result<Client> {
-        Client::connect(self, true)
+        Client::connect(self, Settings::resolve(self)?, true)
     }
 }
 

@@ -71,14 +71,14 @@ fn the_last_bigint_is_an_id_and_nothing_comes_after_it() {
     error: only 4 of 10 ids were given
     caused by: sequence `last` is exhausted: 0 ids are left before its end 9223372036854775807, 6 were asked for
 
-    hint: `lseq alter --max N last` (`--min` for a falling one) widens it, if the column that takes the ids can hold more
+    hint: no bigint lies beyond its end: only a sequence of another name gives more ids
     ");
     assert_snapshot!(world.run(&["alloc", "last"]), @"
     exit 1
     --- stderr
     error: sequence `last` is exhausted: 0 ids are left before its end 9223372036854775807, 1 were asked for
 
-    hint: `lseq alter --max N last` (`--min` for a falling one) widens it, if the column that takes the ids can hold more
+    hint: no bigint lies beyond its end: only a sequence of another name gives more ids
     ");
 }
 
@@ -111,7 +111,7 @@ fn a_falling_sequence_ends_at_its_minimum() {
     error: only 3 of 9 ids were given
     caused by: sequence `floor` is exhausted: 0 ids are left before its end -9223372036854775808, 6 were asked for
 
-    hint: `lseq alter --max N floor` (`--min` for a falling one) widens it, if the column that takes the ids can hold more
+    hint: no bigint lies beyond its end: only a sequence of another name gives more ids
     ");
 }
 
@@ -250,6 +250,8 @@ fn a_disk_that_is_full_is_told() {
     error: ids were reserved that can't be printed; they are burned
     caused by: standard output can't be written
     caused by: No space left on device (os error 28)
+
+    hint: make room, and run it again: the ids that come then are new
     ");
 }
 

@@ -49,7 +49,7 @@ fn the_command() {
               Read store, password, password_file and timeout from this TOML file [env: LSEQ_CONFIG]
 
           --timeout <TIME>
-              How long to wait for the store, as in 500ms, 10s or 2m, up to 1h [default: 10s]
+              How long to wait for the store, as in 500ms, 10s or 2m, up to 1h [default: 10s, init 1m]
 
           --json
               Print one JSON object a line
@@ -70,7 +70,7 @@ fn the_command() {
       LSEQ_STORE                                the store's URL
       LSEQ_CONFIG                               the configuration file
       LSEQ_PASSWORD, LSEQ_PASSWORD_FILE         the password, or a file that holds it
-      RUST_LOG                                  what is logged; wins over -v and -q
+      RUST_LOG                                  what is logged; wins over -v
       NO_COLOR                                  no colour
       XDG_DATA_HOME                             the user's data folder, ~/.local/share by default
 
@@ -96,18 +96,38 @@ fn the_command() {
 
 #[test]
 fn init() {
-    assert_snapshot!(own_help("init"), @"
+    assert_snapshot!(own_help("init"), @r#"
     exit 0
     --- stdout
     Create what the sequences live in: keyspace and tables, or a file
 
+    Prints the CQL that it runs. Running it again is fine: what is there stays as it is. It waits up to
+    a minute unless --timeout says otherwise.
+
     Usage: lseq init [OPTIONS]
 
     Options:
-      -h, --help  Print help
+          --rf <N>
+              How many replicas each datacenter of a new keyspace has; 3 survive the loss of one
+
+          --replication <DC=N,...>
+              How many replicas a new keyspace has in which datacenter, as in dc1=3,dc2=3
+
+          --adopt
+              Take over a table `counters` that was made by hand, as (name text, node uuid, value
+              bigint)
+
+          --dry-run
+              Only print what would be run
+
+      -h, --help
+              Print help (see a summary with '-h')
 
     [global options]
-    ");
+
+    With --json: {"statement":"CQL","dry_run":..} for each statement; for a file
+    {"file":..,"created":..}.
+    "#);
 }
 
 #[test]
@@ -203,9 +223,8 @@ fn alloc() {
 
     [global options]
 
-    With --json: {"id":N} for every id, or
-    {"sequence":..,"first":..,"last":..,"increment":..,"count":..}
-    with --range.
+    With --json: {"id":N} for every id; with --range
+    {"sequence":..,"first":..,"last":..,"increment":..,"count":..}.
     "#);
 }
 
@@ -235,7 +254,9 @@ fn status() {
     [global options]
 
     With --json: {"sequence":..,"value":..,"node":..,"tag":..,"start_value":..,"increment_by":..,
-    "min_value":..,"max_value":..,"strict":..,"defined":..,"retired":..,"remaining":..,"used_percent":..}
+    "min_value":..,"max_value":..,"strict":..,"defined":..,"retired":..,"remaining":..,
+    "used_percent":..}. tag is null as long as nobody has reserved; defined is false in an adopted
+    table.
     "#);
 }
 
@@ -263,8 +284,7 @@ fn list() {
 
     [global options]
 
-    With --json: one object per sequence, as `lseq status` prints; {"sequence":..,"corrupt":..} for a
-    corrupt one.
+    With --json: one object per sequence, as `lseq status` prints, or {"sequence":..,"corrupt":..}.
     "#);
 }
 
@@ -328,9 +348,8 @@ fn advance() {
 
     [global options]
 
-    With --json: {"sequence":..,"before":..,"after":..,"next":..,"changed":..,"dry_run":..}; before is
-    null
-    if there was no row, next is null if no id is left.
+    With --json: {"sequence":..,"before":..,"after":..,"next":..,"changed":..,"recreated":..,
+    "dry_run":..}. before is null if there was no row, next is null if no id is left.
     "#);
 }
 
@@ -371,8 +390,7 @@ fn alter() {
 
     [global options]
 
-    With --json: {"sequence":..,"before":DEFINITION,"after":DEFINITION,"changed":..}, where DEFINITION
-    is
+    With --json: {"sequence":..,"before":DEFINITION,"after":DEFINITION,"changed":..} with DEFINITION
     {"start_value":..,"increment_by":..,"min_value":..,"max_value":..,"strict":..}.
     "#);
 }

@@ -2,7 +2,127 @@
 
 use insta::assert_snapshot;
 
-use crate::world::World;
+use crate::world::{World, exists};
+
+#[test]
+fn a_file_is_made_once() {
+    let world = World::embedded();
+    assert_snapshot!(world.run(&["init", "--dry-run"]), @"
+    exit 0
+    --- stdout
+    would be created: [FOLDER]/ids.db
+    ");
+    assert!(!exists(&world.path("ids.db")));
+    assert_snapshot!(world.run(&["init"]), @"
+    exit 0
+    --- stdout
+    created: [FOLDER]/ids.db
+    ");
+    assert!(exists(&world.path("ids.db")));
+    assert_snapshot!(world.run(&["init", "--json"]), @r#"
+    exit 0
+    --- stdout
+    {"file":"[FOLDER]/ids.db","created":false}
+    "#);
+    assert_snapshot!(world.run(&["init", "--rf", "3"]), @"
+    exit 2
+    --- stderr
+    error: a file has no replicas, and no table that was made by hand
+
+    hint: --rf, --replication and --adopt are for cassandra:// and scylla://
+    ");
+    assert_snapshot!(world.run(&["init", "--replication", "3"]), @"
+    exit 2
+    --- stderr
+    error: invalid value '3' for '--replication <DC=N,...>': write DATACENTER=N, as in dc1=3,dc2=3
+
+    hint: `lseq init --help` says more
+    ");
+    assert_snapshot!(world.run(&["init", "--replication", "dc1=3,dc2"]), @"
+    exit 2
+    --- stderr
+    error: invalid value 'dc1=3,dc2' for '--replication <DC=N,...>': replication `dc1=3,dc2`: write a number of replicas, as 3, or one for each datacenter, as dc1=3,dc2=3
+
+    hint: `lseq init --help` says more
+    ");
+    assert_snapshot!(world.run(&["init", "--rf", "0"]), @"
+    exit 2
+    --- stderr
+    error: invalid value '0' for '--rf <N>': write a whole number, at least 1
+
+    hint: `lseq init --help` says more
+    ");
+    assert_snapshot!(world.run(&["list"]), @"
+    exit 0
+    ");
+}
+
+#[test]
+fn rows_that_are_no_sequences_are_shown() {
+    let world = World::embedded();
+    for name in ["a", "b", "c"] {
+        world.done(&["create", name]);
+    }
+    let tampered = rusqlite::Connection::open(world.path("ids.db")).unwrap();
+    tampered.execute("UPDATE counters SET max_value = NULL WHERE name = 'b'", ()).unwrap();
+    tampered.execute("DELETE FROM counters WHERE name = 'c'", ()).unwrap();
+    drop(tampered);
+    assert_snapshot!(world.run(&["list"]), @"
+    exit 1
+    --- stdout
+                   VALUE            REMAINING      USED  STATE    NAME
+                       0  9223372036854775807       0 %  -        a
+                       -                    -         -  corrupt  b: some columns of its definition are null, and some are not
+    --- stderr
+    error: 1 sequence is corrupt
+
+    hint: their rows were written by something else: find out by what, then mend or delete them by hand
+    ");
+    assert_snapshot!(world.run(&["list", "--json"]), @r#"
+    exit 1
+    --- stdout
+    {"sequence":"a","value":0,"node":"00000000-0000-0000-0000-000000000000","tag":null,"start_value":1,"increment_by":1,"min_value":1,"max_value":9223372036854775807,"strict":false,"defined":true,"retired":false,"remaining":9223372036854775807,"used_percent":0.0}
+    {"sequence":"b","corrupt":"some columns of its definition are null, and some are not"}
+    --- stderr
+    {"error":"1 sequence is corrupt","causes":[],"hint":"their rows were written by something else: find out by what, then mend or delete them by hand","exit":1}
+    "#);
+    assert_snapshot!(world.run(&["status", "b"]), @"
+    exit 1
+    --- stderr
+    error: sequence `b` in sqlite:[FOLDER]/ids.db has stopped: its row is corrupt: the row of sequence `b` can't be used: some columns of its definition are null, and some are not; ids that were buffered are burned
+
+    hint: find out what wrote the row, then raise it above every id ever given (`lseq advance --above N b`) and restart the clients
+    ");
+    assert_snapshot!(world.run(&["status", "c"]), @"
+    exit 1
+    --- stderr
+    error: sequence `c` in sqlite:[FOLDER]/ids.db has stopped: its row is missing (was it deleted, truncated, expired or not restored?); ids that were buffered are burned
+
+    hint: find the largest id in your data, then `lseq advance --above N --recreate c` with N beyond it, and restart the clients
+    ");
+    assert_snapshot!(world.run(&["alloc", "c", "--create", "--timeout", "1s"]), @"
+    exit 1
+    --- stderr
+    error: sequence `c` in sqlite:[FOLDER]/ids.db has stopped: its row is missing (was it deleted, truncated, expired or not restored?); ids that were buffered are burned
+
+    hint: find the largest id in your data, then `lseq advance --above N --recreate c` with N beyond it, and restart the clients
+    ");
+    assert_snapshot!(world.run(&["advance", "c", "--above", "500", "--recreate", "--max", "900", "--dry-run"]), @"
+    exit 0
+    --- stdout
+    c: no row -> 500, next id 501, created anew
+    --- stderr
+    note: nothing was changed: this was a dry run
+    ");
+    assert_snapshot!(world.run(&["advance", "c", "--above", "500", "--recreate", "--max", "900"]), @"
+    exit 0
+    --- stdout
+    c: no row -> 500, next id 501, created anew
+    --- stderr
+    note: clients that knew the old one have stopped: restart them
+    ");
+    assert_eq!(world.done(&["alloc", "c"]), "501\n");
+}
 
 #[test]
 fn a_sequence_is_created_once() {
@@ -10,7 +130,7 @@ fn a_sequence_is_created_once() {
     assert_snapshot!(world.run(&["create", "orders", "--start", "5001", "--type", "int"]), @"
     exit 0
     --- stdout
-    created orders start 5001 increment 1 min 1 max 2147483647
+    created orders: start 5001 increment 1 min 1 max 2147483647
     ");
     assert_snapshot!(world.run(&["create", "orders"]), @"
     exit 1
@@ -22,7 +142,7 @@ fn a_sequence_is_created_once() {
     assert_snapshot!(world.run(&["create", "orders", "--start", "5001", "--type", "int", "--if-not-exists"]), @"
     exit 0
     --- stdout
-    there already: orders start 5001 increment 1 min 1 max 2147483647
+    found orders: start 5001 increment 1 min 1 max 2147483647
     ");
     assert_snapshot!(world.run(&["create", "orders", "--if-not-exists"]), @"
     exit 1
@@ -43,24 +163,32 @@ fn definitions_that_cannot_be_are_refused_in_words() {
     let world = World::embedded();
     assert_snapshot!(
         world.run(&["create", "x", "--start", "-9223372036854775808", "--min", "-9223372036854775808"]), @"
-    exit 1
+    exit 2
     --- stderr
     error: start_value -9223372036854775808 with increment_by 1 can't be stored: a new sequence's row holds start_value - increment_by, which is no bigint; start at least one increment later
+
+    hint: the words and defaults are those of PostgreSQL's CREATE SEQUENCE: `lseq create --help`
     ");
     assert_snapshot!(world.run(&["create", "x", "--increment", "0"]), @"
-    exit 1
+    exit 2
     --- stderr
     error: increment_by must not be 0
+
+    hint: the words and defaults are those of PostgreSQL's CREATE SEQUENCE: `lseq create --help`
     ");
     assert_snapshot!(world.run(&["create", "x", "--min", "5", "--max", "5"]), @"
-    exit 1
+    exit 2
     --- stderr
     error: min_value 5 must be less than max_value 5
+
+    hint: the words and defaults are those of PostgreSQL's CREATE SEQUENCE: `lseq create --help`
     ");
     assert_snapshot!(world.run(&["create", "x", "--start", "0"]), @"
-    exit 1
+    exit 2
     --- stderr
     error: start_value 0 is not between min_value 1 and max_value 9223372036854775807
+
+    hint: the words and defaults are those of PostgreSQL's CREATE SEQUENCE: `lseq create --help`
     ");
     assert_snapshot!(world.run(&["create", "x", "--max", "9223372036854775808"]), @"
     exit 2
@@ -83,7 +211,7 @@ fn definitions_that_cannot_be_are_refused_in_words() {
 
     hint: `lseq create --help` says more
     ");
-    assert!(!crate::world::exists(&world.path("ids.db")), "nothing is half created");
+    assert!(!exists(&world.path("ids.db")), "nothing is half created");
 }
 
 #[test]
@@ -284,21 +412,21 @@ fn advance_only_goes_forward() {
     assert_snapshot!(world.run(&["advance", "orders", "--above", "55", "--dry-run"]), @"
     exit 0
     --- stdout
-    orders -9 -> 51 (next id: 61)
+    orders: -9 -> 51, next id 61
     --- stderr
     note: nothing was changed: this was a dry run
     ");
     assert_snapshot!(world.run(&["advance", "orders", "--above", "55"]), @"
     exit 0
     --- stdout
-    orders -9 -> 51 (next id: 61)
+    orders: -9 -> 51, next id 61
     --- stderr
     note: ids that running clients have buffered may be lower; restart those that must not give them
     ");
     assert_snapshot!(world.run(&["advance", "orders", "--above", "7", "--json"]), @r#"
     exit 0
     --- stdout
-    {"sequence":"orders","before":51,"after":51,"next":61,"changed":false,"dry_run":false}
+    {"sequence":"orders","before":51,"after":51,"next":61,"changed":false,"recreated":false,"dry_run":false}
     --- stderr
     {"note":"it was there already: nothing was changed"}
     "#);
@@ -313,7 +441,7 @@ fn advance_only_goes_forward() {
     assert_snapshot!(world.run(&["advance", "orders", "--above", "5000000000000000000", "--yes", "-q"]), @"
     exit 0
     --- stdout
-    orders 61 -> 4999999999999999991 (next id: 5000000000000000001)
+    orders: 61 -> 4999999999999999991, next id 5000000000000000001
     ");
     assert_snapshot!(world.run(&["advance", "orders", "--above", "60", "--max", "5"]), @"
     exit 2
@@ -326,7 +454,7 @@ fn advance_only_goes_forward() {
     assert_snapshot!(world.run(&["advance", "down", "--above", "-5", "--json"]), @r#"
     exit 0
     --- stdout
-    {"sequence":"down","before":0,"after":-5,"next":-6,"changed":true,"dry_run":false}
+    {"sequence":"down","before":0,"after":-5,"next":-6,"changed":true,"recreated":false,"dry_run":false}
     --- stderr
     {"note":"ids that running clients have buffered may be lower; restart those that must not give them"}
     "#);
@@ -340,13 +468,15 @@ fn bounds_only_widen() {
     assert_snapshot!(world.run(&["alter", "few", "--max", "4"]), @"
     exit 0
     --- stdout
-    few start 1 increment 1 min 1 max 3 -> start 1 increment 1 min 1 max 4
+    few: start 1 increment 1 min 1 max 3 -> start 1 increment 1 min 1 max 4
     ");
     assert_eq!(world.done(&["alloc", "few"]), "4\n");
     assert_snapshot!(world.run(&["alter", "few", "--max", "3"]), @"
     exit 1
     --- stderr
     error: the bounds of sequence `few` can only be widened: they are start 1 increment 1 min 1 max 4
+
+    hint: bounds only ever move outward; a sequence of another name can have others
     ");
     assert_snapshot!(world.run(&["alter", "few", "--type", "int", "--json"]), @r#"
     exit 0
@@ -356,14 +486,14 @@ fn bounds_only_widen() {
     assert_snapshot!(world.run(&["alter", "few", "--type", "int"]), @"
     exit 0
     --- stdout
-    few start 1 increment 1 min 1 max 2147483647 -> start 1 increment 1 min 1 max 2147483647
+    few: start 1 increment 1 min 1 max 2147483647 -> start 1 increment 1 min 1 max 2147483647
     --- stderr
     note: it was so already: nothing was changed
     ");
     assert_snapshot!(world.run(&["alter", "few", "--min", "-5"]), @"
     exit 0
     --- stdout
-    few start 1 increment 1 min 1 max 2147483647 -> start 1 increment 1 min -5 max 2147483647
+    few: start 1 increment 1 min 1 max 2147483647 -> start 1 increment 1 min -5 max 2147483647
     ");
     assert_snapshot!(world.run(&["alter", "few"]), @"
     exit 2
@@ -383,7 +513,7 @@ fn bounds_only_widen() {
     assert_snapshot!(world.run(&["alter", "down", "--type", "bigint"]), @"
     exit 0
     --- stdout
-    down start -1 increment -1 min -9 max -1 -> start -1 increment -1 min -9223372036854775808 max -1
+    down: start -1 increment -1 min -9 max -1 -> start -1 increment -1 min -9223372036854775808 max -1
     ");
 }
 
@@ -407,7 +537,6 @@ fn a_dropped_name_comes_back_only_beyond_its_old_value() {
     assert_snapshot!(world.run(&["drop", "o'brien", "--yes"]), @r"
     exit 1
     --- stderr
-    2026-11-30T16:14:45.715133Z ERROR lamport_seq::register: sequence `o'brien` in sqlite:[FOLDER]/ids.db has stopped: it was dropped; ids that were buffered are burned sequence=o'brien location=sqlite:[FOLDER]/ids.db
     error: sequence `o'brien` in sqlite:[FOLDER]/ids.db has stopped: it was dropped; ids that were buffered are burned
 
     hint: a dropped name comes back only beyond its old value: `lseq advance --above N --recreate 'o'\''brien'` with N beyond every id ever given
@@ -415,7 +544,6 @@ fn a_dropped_name_comes_back_only_beyond_its_old_value() {
     assert_snapshot!(world.run(&["alloc", "o'brien"]), @r"
     exit 1
     --- stderr
-    2026-11-30T16:14:45.744672Z ERROR lamport_seq::register: sequence `o'brien` in sqlite:[FOLDER]/ids.db has stopped: it was dropped; ids that were buffered are burned sequence=o'brien location=sqlite:[FOLDER]/ids.db
     error: sequence `o'brien` in sqlite:[FOLDER]/ids.db has stopped: it was dropped; ids that were buffered are burned
 
     hint: a dropped name comes back only beyond its old value: `lseq advance --above N --recreate 'o'\''brien'` with N beyond every id ever given
@@ -423,7 +551,6 @@ fn a_dropped_name_comes_back_only_beyond_its_old_value() {
     assert_snapshot!(world.run(&["create", "o'brien"]), @r"
     exit 1
     --- stderr
-    2026-11-30T16:14:45.790866Z ERROR lamport_seq::register: sequence `o'brien` in sqlite:[FOLDER]/ids.db has stopped: it was dropped; ids that were buffered are burned sequence=o'brien location=sqlite:[FOLDER]/ids.db
     error: sequence `o'brien` in sqlite:[FOLDER]/ids.db has stopped: it was dropped; ids that were buffered are burned
 
     hint: a dropped name comes back only beyond its old value: `lseq advance --above N --recreate 'o'\''brien'` with N beyond every id ever given
@@ -442,7 +569,6 @@ fn a_dropped_name_comes_back_only_beyond_its_old_value() {
     assert_snapshot!(world.run(&["advance", "o'brien", "--above", "50"]), @r"
     exit 1
     --- stderr
-    2026-11-30T16:14:45.939542Z ERROR lamport_seq::register: sequence `o'brien` in sqlite:[FOLDER]/ids.db has stopped: it was dropped; ids that were buffered are burned sequence=o'brien location=sqlite:[FOLDER]/ids.db
     error: sequence `o'brien` in sqlite:[FOLDER]/ids.db has stopped: it was dropped; ids that were buffered are burned
 
     hint: a dropped name comes back only beyond its old value: `lseq advance --above N --recreate 'o'\''brien'` with N beyond every id ever given
@@ -450,9 +576,9 @@ fn a_dropped_name_comes_back_only_beyond_its_old_value() {
     assert_snapshot!(world.run(&["advance", "o'brien", "--above", "50", "--recreate"]), @"
     exit 0
     --- stdout
-    o'brien 100 -> 100 (next id: 101)
+    o'brien: 100 -> 100, next id 101, created anew
     --- stderr
-    note: it was there already: nothing was changed
+    note: clients that knew the old one have stopped: restart them
     ");
     assert_eq!(world.done(&["alloc", "o'brien"]), "101\n");
     assert_snapshot!(world.run(&["drop", "nobody", "--yes"]), @"

@@ -80,7 +80,7 @@ impl World {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Without what differs from run to run: the test's folder, and the identities of attempts.
+    /// Without what differs from run to run: the test's folder, identities, times.
     fn filtered(&self, text: &str) -> String {
         let text = text.replace(&self.folder.path().display().to_string(), "[FOLDER]");
         let words = text.split_inclusive([' ', '\n', '"', ',']).map(|piece| {
@@ -90,9 +90,14 @@ impl World {
             let is_tag = word.len() == 12 && hex(word);
             let is_uuid =
                 word.len() == 36 && hex(&word.replace('-', "")) && !word.starts_with("00000000");
-            match (is_tag, is_uuid) {
-                (true, _) => format!("[TAG]{end}"),
-                (_, true) => format!("[UUID]{end}"),
+            // As in 5.8ms, 1.2s: how long something took.
+            let is_time = word.ends_with('s')
+                && word.starts_with(|c: char| c.is_ascii_digit())
+                && word.contains('.');
+            match (is_tag, is_uuid, is_time) {
+                (true, _, _) => format!("[TAG]{end}"),
+                (_, true, _) => format!("[UUID]{end}"),
+                (_, _, true) => format!("[TIME]{end}"),
                 _ => piece.to_owned(),
             }
         });

@@ -24,7 +24,7 @@ impl Verdict {
     /// `None` if the answer says nothing of the kind.
     pub(super) fn outcome(self) -> Option<Swapped> {
         // ScyllaDB sends the OLD row along with `applied = true`: it is dropped here.
-        let unless = Swapped::NotApplied { value: self.value };
+        let unless = Swapped::NotApplied { found: None };
         self.applied
             .map(|applied| if applied { Swapped::Applied } else { unless })
     }
