@@ -21,7 +21,8 @@ use crate::store::{Row, StoreHandle};
 const BLOCK_SIZE: u64 = 1000;
 const BLOCK_SIZES: RangeInclusive<u64> = 1..=1 << 30;
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
-const TIMEOUTS: RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_secs(3600);
+pub(crate) const TIMEOUTS: RangeInclusive<Duration> =
+    Duration::from_millis(1)..=Duration::from_secs(3600);
 
 /// Opens a [`Sequence`]; made by [`Sequence::open`]. Await it, or call [`open_blocking`](Self::open_blocking).
 #[derive(Clone)]

@@ -78,6 +78,27 @@ impl SequenceName {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The name as the last argument of a command in a POSIX shell, for hints that can be pasted: quoted where it
+    /// must be, and behind `--` where it would pass for an option.
+    ///
+    /// ```
+    /// # use lamport_seq::SequenceName;
+    /// let argument = |name| SequenceName::new(name).map(|name| name.shell_argument());
+    /// assert_eq!(argument("orders")?, "orders");
+    /// assert_eq!(argument("o'brien")?, r"'o'\''brien'");
+    /// assert_eq!(argument("-x y")?, "-- '-x y'");
+    /// # Ok::<(), lamport_seq::InvalidName>(())
+    /// ```
+    pub fn shell_argument(&self) -> String {
+        let is_plain = |c: char| c.is_alphanumeric() || "_-./:@%+,=".contains(c);
+        let word = if self.0.chars().all(is_plain) {
+            self.0.to_string()
+        } else {
+            format!("'{}'", self.0.replace('\'', r"'\''"))
+        };
+        if self.0.starts_with('-') { format!("-- {word}") } else { word }
+    }
 }
 
 impl fmt::Display for SequenceName {

@@ -269,8 +269,15 @@ impl Sequence {
         self.generator.close();
     }
 
-    /// S12: whether that many ids at once need consent that was not given.
-    fn consent(&self, count: u64) -> Result<(), Error> {
+    /// Whether this generator may use up `count` ids at once: always up to 1,000,000 or a hundredth of what is left,
+    /// beyond that if [`max_jump`](SequenceBuilder::max_jump) allows it (S12). Sends nothing.
+    ///
+    /// For a caller who takes many ids in small reservations, and must be asked once for all of them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::JumpTooFar`]: consent is needed. Nothing was changed.
+    pub fn consent(&self, count: u64) -> Result<(), Error> {
         let mark = self.generator.mark();
         let value = mark.timestamp.value;
         let consented = self.generator.policy.max_jump.is_some_and(|consent| count <= consent);

@@ -111,7 +111,7 @@ impl Call {
         let before = row.map(|row| row.timestamp.value);
         let from = before.unwrap_or_else(|| definition.initial_value());
         let after = self.target(&definition, from, advance)?;
-        let advanced = Advanced::new(before, after, &definition);
+        let advanced = Advanced { recreated: true, ..Advanced::new(before, after, &definition) };
         if advance.dry_run {
             return Ok(Some(advanced));
         }

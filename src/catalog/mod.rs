@@ -128,12 +128,14 @@ pub struct Advanced {
     pub after: i64,
     /// The next id, if the sequence has one.
     pub next: Option<i64>,
+    /// Whether the sequence was created anew (S6), even if that did not move its value.
+    pub recreated: bool,
 }
 
 impl Advanced {
     fn new(before: Option<i64>, after: i64, definition: &Definition) -> Self {
         let next = definition.ids_after(after, 1).map(|range| range.first());
-        Self { before, after, next }
+        Self { before, after, next, recreated: false }
     }
 }
 

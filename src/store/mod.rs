@@ -1,5 +1,6 @@
 //! What a store is: one linearizable register per sequence. Everything clever is written above it, once.
 
+mod connect;
 #[cfg(feature = "cassandra")]
 pub mod cql;
 mod handle;
@@ -12,6 +13,7 @@ use std::pin::Pin;
 use tokio::time::Instant;
 use uuid::Uuid;
 
+pub use self::connect::Connect;
 pub(crate) use self::handle::Opened;
 pub use self::handle::StoreHandle;
 use crate::definition::{Definition, SequenceName};

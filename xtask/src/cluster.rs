@@ -215,9 +215,7 @@ fn status() -> anyhow::Result<()> {
             _ => "-",
         };
         let address = Shape::address(node).to_string();
-        out::result(format_args!(
-            "{node:<4}  {address:<11}  {pid:>8}  {state:<7}  {cql}"
-        ));
+        out::result(format_args!("{node:<4}  {address:<11}  {pid:>8}  {state:<7}  {cql}"));
     }
     Ok(())
 }
