@@ -19,9 +19,11 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 
-use self::backend::{Backend, Condition, Fault, Kind};
+use self::backend::{Backend, Fault};
+pub(crate) use self::backend::{Choice, Condition, Kind};
 use self::lock::Lock;
-use self::shape::Shape;
+pub(crate) use self::shape::Shape;
+pub(crate) use self::up::up;
 use crate::{interrupt, out};
 
 /// Where the nodes are, for `--help`.
@@ -78,17 +80,6 @@ pub(crate) struct Up {
     backend: Choice,
 }
 
-/// The backend that a person asked for.
-#[derive(Clone, Copy, clap::ValueEnum)]
-pub(crate) enum Choice {
-    /// Docker where an engine answers, otherwise Maven
-    Auto,
-    /// Docker Compose
-    Docker,
-    /// Cassandra from Maven Central on Java 17
-    Maven,
-}
-
 #[derive(Args)]
 pub(crate) struct Node {
     /// The node's number, from 1
@@ -107,8 +98,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Up(options) => {
             interrupt::install()?;
-            let shape = options.shape()?;
-            up::up(&shape)
+            up(&options.shape()?)
         }
         Command::Down => down(),
         Command::Status => status(),
@@ -123,11 +113,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
 
 impl Up {
     fn shape(&self) -> anyhow::Result<Shape> {
-        let kind = match self.backend {
-            Choice::Docker => Kind::Docker,
-            Choice::Auto if compose::engine_answers() => Kind::Docker,
-            Choice::Auto | Choice::Maven => Kind::Maven,
-        };
+        let kind = self.backend.kind();
         if kind == Kind::Docker && self.nodes > compose::NODES_MAX {
             bail!(
                 "docker-compose.yml has {} nodes: `--backend maven` runs more",
@@ -142,6 +128,20 @@ impl Up {
             client_certs: self.client_certs,
         })
     }
+}
+
+/// Where the cluster that is up answers.
+pub(crate) fn contact_points() -> anyhow::Result<String> {
+    Ok(current()?.0.contact_points())
+}
+
+/// What the nodes of a cluster are doing.
+pub(crate) fn conditions(shape: &Shape) -> anyhow::Result<Vec<(u8, Condition)>> {
+    let backend = backend::of(shape.kind)?;
+    shape
+        .numbers()
+        .map(|node| Ok((node, backend.condition(node)?)))
+        .collect()
 }
 
 /// The cluster that is up, for a command about one of its nodes.
@@ -177,17 +177,15 @@ fn start(node: u8) -> anyhow::Result<()> {
             Condition::Running { .. } => out::note(format_args!("node {node} runs already")),
         }
     }
-    let mut nodes = Vec::new();
-    for number in shape.numbers() {
-        if backend.condition(number)?.is_running() {
-            nodes.push(number);
-        }
-    }
+    let conditions = conditions(&shape)?.into_iter();
+    let running = conditions.filter(|(_, condition)| condition.is_running());
+    let nodes: Vec<u8> = running.map(|(node, _)| node).collect();
     let ready = ready::wait(backend.as_ref(), &shape, &nodes, up::READY_LIMIT);
     ready.inspect_err(|error| up::explain(backend.as_ref(), error))
 }
 
-fn down() -> anyhow::Result<()> {
+/// Stops the cluster that is up, and whatever else an earlier run has left.
+pub(crate) fn down() -> anyhow::Result<()> {
     let _lock = Lock::take()?;
     if up::clear_leftovers()? == 0 {
         out::note(format_args!("no cluster was up"));
@@ -196,14 +194,14 @@ fn down() -> anyhow::Result<()> {
 }
 
 fn status() -> anyhow::Result<()> {
-    let (shape, backend) = current()?;
+    let (shape, _) = current()?;
     out::result(format_args!("{shape}"));
     out::result(format_args!(
         "{:<4}  {:<11}  {:>8}  {:<7}  CQL",
         "node", "address", "pid", "state"
     ));
-    for node in shape.numbers() {
-        let (pid, state) = match backend.condition(node)? {
+    for (node, condition) in conditions(&shape)? {
+        let (pid, state) = match condition {
             Condition::Running { pid } => (pid.to_string(), "running"),
             Condition::Paused { pid } => (pid.to_string(), "paused"),
             Condition::Dead => ("-".to_owned(), "dead"),
