@@ -19,8 +19,9 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 
+use self::backend::Choice;
 use self::backend::{Backend, Fault};
-pub(crate) use self::backend::{Choice, Condition, Kind};
+pub(crate) use self::backend::{Condition, Kind};
 use self::lock::Lock;
 pub(crate) use self::shape::Shape;
 pub(crate) use self::up::up;
@@ -43,6 +44,8 @@ pub(crate) enum Command {
     Up(Up),
     /// Stop the cluster
     Down,
+    /// Find or install what a cluster needs, and fetch Cassandra, without starting anything
+    Prepare(With),
     /// Show each node: address, process, state, whether it answers CQL
     Status,
     /// Print a node's log
@@ -75,9 +78,21 @@ pub(crate) struct Up {
     /// TLS, and a client must show a certificate as well
     #[arg(long)]
     client_certs: bool,
+    #[command(flatten)]
+    with: With,
+}
+
+#[derive(Args)]
+pub(crate) struct With {
     /// What to run the nodes with
     #[arg(long, value_enum, default_value_t = Choice::Auto, env = "LSEQ_XTASK_BACKEND")]
     backend: Choice,
+}
+
+impl With {
+    pub(crate) fn kind(&self) -> Kind {
+        self.backend.kind()
+    }
 }
 
 #[derive(Args)]
@@ -101,6 +116,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
             up(&options.shape()?)
         }
         Command::Down => down(),
+        Command::Prepare(with) => prepare(with.kind()),
         Command::Status => status(),
         Command::Logs(Node { node }) => running(node)?.print_log(node),
         Command::Kill(Node { node }) => fault(node, Fault::Kill),
@@ -113,7 +129,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
 
 impl Up {
     fn shape(&self) -> anyhow::Result<Shape> {
-        let kind = self.backend.kind();
+        let kind = self.with.kind();
         if kind == Kind::Docker && self.nodes > compose::NODES_MAX {
             bail!(
                 "docker-compose.yml has {} nodes: `--backend maven` runs more",
@@ -128,6 +144,12 @@ impl Up {
             client_certs: self.client_certs,
         })
     }
+}
+
+/// Everything that a cluster needs and that could be missing, before time is spent on other things.
+pub(crate) fn prepare(kind: Kind) -> anyhow::Result<()> {
+    let _lock = Lock::take()?;
+    backend::of(kind)?.prepare()
 }
 
 /// Where the cluster that is up answers.

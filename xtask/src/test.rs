@@ -6,7 +6,7 @@ mod step;
 use std::time::Duration;
 
 use self::step::{Step, cargo};
-use crate::cluster::Choice;
+use crate::cluster::With;
 use crate::{interrupt, out};
 
 /// A cold build on two cores included; what takes longer hangs.
@@ -27,9 +27,8 @@ pub(crate) struct Options {
     /// Leave the last cluster up, to look at what has failed
     #[arg(long)]
     keep: bool,
-    /// What to run clusters with
-    #[arg(long, value_enum, default_value_t = Choice::Auto, env = "LSEQ_XTASK_BACKEND")]
-    backend: Choice,
+    #[command(flatten)]
+    with: With,
 }
 
 /// What has been done, for the last line.
@@ -41,13 +40,18 @@ struct Report {
 
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     interrupt::install()?;
+    // What is missing is found out now, not after the other tests.
+    let place = if options.no_cluster {
+        None
+    } else {
+        Some(live::Place::find(&options.with)?)
+    };
     let mut report = Report::default();
     workspace_tests(&mut report)?;
     feature_sets(&mut report)?;
-    if options.no_cluster {
-        report.skipped.push("live tests (--no-cluster)".to_owned());
-    } else {
-        live::run(options.backend, options.keep, &mut report)?;
+    match place {
+        Some(place) => live::run(&place, options.keep, &mut report)?,
+        None => report.skipped.push("live tests (--no-cluster)".to_owned()),
     }
     out::result(format_args!("\n{}", report.line()));
     Ok(())

@@ -65,6 +65,8 @@ impl Condition {
 
 /// One way to run nodes. Nodes are numbered from 1 and outlive this process.
 pub(crate) trait Backend {
+    /// Finds, installs or fetches what `start_fresh` needs.
+    fn prepare(&self) -> anyhow::Result<()>;
     /// Starts all nodes at once on fresh data. Does not wait until they are ready.
     fn start_fresh(&self, shape: &Shape) -> anyhow::Result<()>;
     /// Starts one dead node again on its data. Does not wait until it is ready.

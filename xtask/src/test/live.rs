@@ -6,7 +6,7 @@ use anyhow::{Context as _, bail};
 
 use super::Report;
 use super::step::{Step, cargo};
-use crate::cluster::{self, Choice, Condition, Shape};
+use crate::cluster::{self, Condition, Kind, Shape, With};
 use crate::{out, paths};
 
 const LIMIT: Duration = Duration::from_secs(30 * 60);
@@ -47,24 +47,45 @@ impl Drop for Cluster {
     }
 }
 
-pub(super) fn run(backend: Choice, keep: bool, report: &mut Report) -> anyhow::Result<()> {
-    if let Some(given) = std::env::var_os(CASSANDRA) {
+/// Where the live tests run.
+pub(super) enum Place {
+    /// On a cluster that a person names by its contact points.
+    Given(String),
+    /// On clusters that are started for them.
+    Own(Kind),
+}
+
+impl Place {
+    pub(super) fn find(with: &With) -> anyhow::Result<Self> {
+        let Some(given) = std::env::var_os(CASSANDRA) else {
+            let kind = with.kind();
+            cluster::prepare(kind)?;
+            return Ok(Self::Own(kind));
+        };
         let given = given
             .into_string()
             .ok()
-            .context("LSEQ_TEST_CASSANDRA is not UTF-8")?;
+            .with_context(|| format!("{CASSANDRA}: no UTF-8"))?;
         if given.trim().is_empty() {
             bail!("{CASSANDRA} is set but empty: name contact points, or unset it");
         }
-        // Nodes are killed only where they are ours.
-        let is_ours = cluster::contact_points().is_ok_and(|ours| ours == given);
-        live(&given, is_ours, "", report)?;
-        report
-            .skipped
-            .push(format!("secured tests ({CASSANDRA} is set)"));
-        return Ok(());
+        Ok(Self::Given(given))
     }
-    let kind = backend.kind();
+}
+
+pub(super) fn run(place: &Place, keep: bool, report: &mut Report) -> anyhow::Result<()> {
+    let kind = match place {
+        Place::Given(given) => {
+            // Nodes are killed only where they are ours.
+            let is_ours = cluster::contact_points().is_ok_and(|ours| ours == *given);
+            live(given, is_ours, "", report)?;
+            report
+                .skipped
+                .push(format!("secured tests ({CASSANDRA} is set)"));
+            return Ok(());
+        }
+        Place::Own(kind) => *kind,
+    };
     {
         let shape = Shape::plain(kind, 3);
         let _cluster = Cluster::up(&shape, keep)?;
