@@ -160,10 +160,7 @@ pub(crate) fn contact_points() -> anyhow::Result<String> {
 /// What the nodes of a cluster are doing.
 pub(crate) fn conditions(shape: &Shape) -> anyhow::Result<Vec<(u8, Condition)>> {
     let backend = backend::of(shape.kind)?;
-    shape
-        .numbers()
-        .map(|node| Ok((node, backend.condition(node)?)))
-        .collect()
+    shape.numbers().map(|node| Ok((node, backend.condition(node)?))).collect()
 }
 
 /// The cluster that is up, for a command about one of its nodes.
@@ -235,9 +232,7 @@ fn status() -> anyhow::Result<()> {
             _ => "-",
         };
         let address = Shape::address(node).to_string();
-        out::result(format_args!(
-            "{node:<4}  {address:<11}  {pid:>8}  {state:<7}  {cql}"
-        ));
+        out::result(format_args!("{node:<4}  {address:<11}  {pid:>8}  {state:<7}  {cql}"));
     }
     Ok(())
 }

@@ -14,11 +14,9 @@ pub(crate) fn install() -> anyhow::Result<()> {
     let mut result = Ok(());
     FLAG.get_or_init(|| {
         let flag = Arc::default();
-        result = [SIGINT, SIGTERM, SIGHUP]
-            .into_iter()
-            .try_for_each(|signal| {
-                signal_hook::flag::register(signal, Arc::clone(&flag)).map(drop)
-            });
+        result = [SIGINT, SIGTERM, SIGHUP].into_iter().try_for_each(|signal| {
+            signal_hook::flag::register(signal, Arc::clone(&flag)).map(drop)
+        });
         flag
     });
     result.context("cannot install a signal handler")

@@ -41,11 +41,7 @@ struct Report {
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     interrupt::install()?;
     // What is missing is found out now, not after the other tests.
-    let place = if options.no_cluster {
-        None
-    } else {
-        Some(live::Place::find(&options.with)?)
-    };
+    let place = if options.no_cluster { None } else { Some(live::Place::find(&options.with)?) };
     let mut report = Report::default();
     workspace_tests(&mut report)?;
     feature_sets(&mut report)?;
@@ -59,13 +55,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
 
 fn workspace_tests(report: &mut Report) -> anyhow::Result<()> {
     let command = cargo(&["test", "--workspace", "--all-features", "--locked"]);
-    let count = Step {
-        name: "workspace tests",
-        command,
-        before: "",
-        limit: LIMIT,
-    }
-    .run_tests()?;
+    let count = Step { name: "workspace tests", command, before: "", limit: LIMIT }.run_tests()?;
     report.passed.push(format!("workspace tests ({count})"));
     Ok(())
 }
@@ -78,28 +68,16 @@ fn feature_sets(report: &mut Report) -> anyhow::Result<()> {
             command.args(["--features", features]);
         }
         let name = format!("library with features [{features}]");
-        Step {
-            name: &name,
-            command,
-            before: "",
-            limit: LIMIT,
-        }
-        .run()?;
+        Step { name: &name, command, before: "", limit: LIMIT }.run()?;
     }
-    report
-        .passed
-        .push(format!("{} feature sets", FEATURE_SETS.len()));
+    report.passed.push(format!("{} feature sets", FEATURE_SETS.len()));
     Ok(())
 }
 
 impl Report {
     fn line(&self) -> String {
         let skipped = self.skipped.iter().map(|what| format!("; SKIPPED: {what}"));
-        format!(
-            "passed: {}{}",
-            self.passed.join(", "),
-            skipped.collect::<String>()
-        )
+        format!("passed: {}{}", self.passed.join(", "), skipped.collect::<String>())
     }
 }
 
@@ -113,9 +91,6 @@ mod tests {
             passed: vec!["a (1)".to_owned(), "b".to_owned()],
             skipped: vec!["live tests (--no-cluster)".to_owned()],
         };
-        assert_eq!(
-            report.line(),
-            "passed: a (1), b; SKIPPED: live tests (--no-cluster)"
-        );
+        assert_eq!(report.line(), "passed: a (1), b; SKIPPED: live tests (--no-cluster)");
     }
 }

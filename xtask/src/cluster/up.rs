@@ -41,10 +41,7 @@ pub(crate) fn up(shape: &Shape) -> anyhow::Result<()> {
         stop(backend.as_ref())?;
         return Err(error.context("the cluster did not start and has been stopped"));
     }
-    out::note(format_args!(
-        "ready after {:.0} s: {shape}",
-        started.elapsed().as_secs_f64()
-    ));
+    out::note(format_args!("ready after {:.0} s: {shape}", started.elapsed().as_secs_f64()));
     print_how_to_connect(shape);
     Ok(())
 }
@@ -59,9 +56,9 @@ pub(crate) fn clear_leftovers() -> anyhow::Result<usize> {
     let _cleaning = CleaningUp::start();
     let mut stopped = 0;
     match Shape::load() {
-        Ok(Some(Shape {
-            kind: Kind::Docker, ..
-        })) => stopped += stop(&*backend::of(Kind::Docker)?)?,
+        Ok(Some(Shape { kind: Kind::Docker, .. })) => {
+            stopped += stop(&*backend::of(Kind::Docker)?)?
+        }
         Ok(_) => {}
         Err(error) => out::note(format_args!("ignored: {error:#}")),
     }
@@ -121,9 +118,6 @@ fn print_how_to_connect(shape: &Shape) {
         out::result(format_args!("user {SUPERUSER}, password {SUPERUSER}"));
     }
     if shape.tls {
-        out::result(format_args!(
-            "certificates in {}",
-            paths::tls_dir().display()
-        ));
+        out::result(format_args!("certificates in {}", paths::tls_dir().display()));
     }
 }

@@ -36,13 +36,9 @@ impl Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         if self.keep {
-            out::note(format_args!(
-                "the cluster is left up: `cargo xtask cluster down` stops it"
-            ));
+            out::note(format_args!("the cluster is left up: `cargo xtask cluster down` stops it"));
         } else if let Err(error) = cluster::down() {
-            out::note(format_args!(
-                "error: the cluster could not be stopped: {error:#}"
-            ));
+            out::note(format_args!("error: the cluster could not be stopped: {error:#}"));
         }
     }
 }
@@ -62,10 +58,7 @@ impl Place {
             cluster::prepare(kind)?;
             return Ok(Self::Own(kind));
         };
-        let given = given
-            .into_string()
-            .ok()
-            .with_context(|| format!("{CASSANDRA}: no UTF-8"))?;
+        let given = given.into_string().ok().with_context(|| format!("{CASSANDRA}: no UTF-8"))?;
         if given.trim().is_empty() {
             bail!("{CASSANDRA} is set but empty: name contact points, or unset it");
         }
@@ -79,9 +72,7 @@ pub(super) fn run(place: &Place, keep: bool, report: &mut Report) -> anyhow::Res
             // Nodes are killed only where they are ours.
             let is_ours = cluster::contact_points().is_ok_and(|ours| ours == *given);
             live(given, is_ours, "", report)?;
-            report
-                .skipped
-                .push(format!("secured tests ({CASSANDRA} is set)"));
+            report.skipped.push(format!("secured tests ({CASSANDRA} is set)"));
             return Ok(());
         }
         Place::Own(kind) => *kind,
@@ -109,13 +100,7 @@ fn live(
     if is_ours {
         command.env(XTASK, std::env::current_exe()?);
     }
-    let count = Step {
-        name: "live tests",
-        command,
-        before,
-        limit: LIMIT,
-    }
-    .run_tests()?;
+    let count = Step { name: "live tests", command, before, limit: LIMIT }.run_tests()?;
     report.passed.push(format!("live tests ({count})"));
     Ok(())
 }
@@ -127,13 +112,7 @@ fn secured(shape: &Shape, report: &mut Report) -> anyhow::Result<()> {
         .env(TLS_DIR, paths::tls_dir())
         .env(XTASK, std::env::current_exe()?);
     let before = "cargo xtask cluster up --nodes 1 --auth --tls && ";
-    let count = Step {
-        name: "secured tests",
-        command,
-        before,
-        limit: LIMIT,
-    }
-    .run_tests()?;
+    let count = Step { name: "secured tests", command, before, limit: LIMIT }.run_tests()?;
     report.passed.push(format!("secured tests ({count})"));
     Ok(())
 }
@@ -141,10 +120,7 @@ fn secured(shape: &Shape, report: &mut Report) -> anyhow::Result<()> {
 /// Tests that are ignored unless somebody brings a cluster; one at a time, since they kill nodes.
 fn ignored_tests(filter: &str, more: &[&str]) -> std::process::Command {
     let mut command = cargo(&["test", "--workspace", "--all-features", "--locked"]);
-    command
-        .args(["--", "--ignored", filter])
-        .args(more)
-        .arg("--test-threads=1");
+    command.args(["--", "--ignored", filter]).args(more).arg("--test-threads=1");
     command
 }
 

@@ -40,10 +40,7 @@ impl Step<'_> {
             let stdout = group.child().stdout.take().context("no stdout")?;
             let reader = std::thread::spawn(move || count_passed(stdout, std::io::stdout()));
             let success = group.wait(limit)?.success();
-            passed = reader
-                .join()
-                .ok()
-                .context("the output could not be read")??;
+            passed = reader.join().ok().context("the output could not be read")??;
             if success && passed == 0 {
                 bail!("not one test was run");
             }
@@ -77,9 +74,7 @@ impl Step<'_> {
             line.extend([&name.to_string_lossy(), "=", &value.to_string_lossy(), " "]);
         }
         let command = exec::display(&self.command);
-        let arguments = command
-            .split_once(' ')
-            .map_or("", |(_, arguments)| arguments);
+        let arguments = command.split_once(' ').map_or("", |(_, arguments)| arguments);
         line + "cargo " + arguments
     }
 }
@@ -125,12 +120,7 @@ mod tests {
         let mut command = Command::new("echo");
         command.arg("test result: ok. 0 passed; 0 failed; 3 ignored");
         let limit = Duration::from_secs(10);
-        let step = Step {
-            name: "nothing",
-            command,
-            before: "",
-            limit,
-        };
+        let step = Step { name: "nothing", command, before: "", limit };
         let error = format!("{:#}", step.run_tests().unwrap_err());
         assert!(error.ends_with("not one test was run"), "{error}");
     }
