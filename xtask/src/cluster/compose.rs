@@ -11,8 +11,10 @@ use std::time::Duration;
 use anyhow::{Context as _, bail, ensure};
 
 use super::backend::{Backend, Condition, Fault};
+use super::fetch::CASSANDRA_VERSION;
 use super::shape::{CQL_PORT, Shape};
 use super::{certs, settings};
+use crate::tools::{self, Tool};
 use crate::{exec, paths};
 
 /// A project of its own: a cluster that somebody started with `docker compose up` is not ours.
@@ -69,6 +71,16 @@ impl Compose {
 }
 
 impl Backend for Compose {
+    fn prepare(&self) -> anyhow::Result<()> {
+        tools::require(&[Tool::OpenSsl])?;
+        let image = format!("cassandra:{CASSANDRA_VERSION}");
+        let mut inspect = Command::new("docker");
+        if exec::capture(inspect.args(["image", "inspect", &image]), COMMAND_LIMIT).is_ok() {
+            return Ok(());
+        }
+        exec::run(Command::new("docker").args(["pull", "--quiet", &image]), UP_LIMIT)
+    }
+
     fn start_fresh(&self, shape: &Shape) -> anyhow::Result<()> {
         if shape.tls {
             certs::make(shape)?;
@@ -176,7 +188,6 @@ fn override_text(shape: &Shape) -> String {
 mod tests {
     use super::*;
     use crate::cluster::backend::Kind;
-    use crate::cluster::fetch::CASSANDRA_VERSION;
 
     fn compose_file() -> String {
         std::fs::read_to_string(paths::workspace().join("docker-compose.yml")).unwrap()

@@ -36,6 +36,11 @@ const TAIL_CHARS: usize = 200;
 pub(crate) struct Local;
 
 impl Backend for Local {
+    fn prepare(&self) -> anyhow::Result<()> {
+        tools::require(&[Tool::Java17, Tool::Maven, Tool::OpenSsl])?;
+        fetch::jars().map(drop)
+    }
+
     fn start_fresh(&self, shape: &Shape) -> anyhow::Result<()> {
         tools::require(&[Tool::Java17, Tool::Maven])?;
         let jars = fetch::jars()?;

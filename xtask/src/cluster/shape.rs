@@ -28,6 +28,16 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
+    /// Nodes that anyone may talk to.
+    pub(crate) fn plain(kind: Kind, nodes: u8) -> Self {
+        Self { kind, nodes, auth: false, tls: false, client_certs: false }
+    }
+
+    /// One node that wants a password and TLS.
+    pub(crate) fn secured(kind: Kind) -> Self {
+        Self { kind, nodes: 1, auth: true, tls: true, client_certs: false }
+    }
+
     /// The numbers of the nodes.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = u8> + use<> {
         1..=self.nodes

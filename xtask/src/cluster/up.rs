@@ -9,6 +9,7 @@ use super::backend::{self, Backend, Kind};
 use super::lock::Lock;
 use super::ready::{self, Hopeless};
 use super::shape::{CQL_PORT, STORAGE_PORT, SUPERUSER, Shape};
+use crate::interrupt::CleaningUp;
 use crate::{out, paths};
 
 /// Three nodes take 20 to 30 s on two idle cores.
@@ -52,6 +53,7 @@ fn is_up(backend: &dyn Backend, shape: &Shape, nodes: &[u8]) -> bool {
 
 /// Stops whatever an earlier run recorded, of any shape, however that run ended.
 pub(crate) fn clear_leftovers() -> anyhow::Result<usize> {
+    let _cleaning = CleaningUp::start();
     let mut stopped = 0;
     match Shape::load() {
         Ok(Some(Shape { kind: Kind::Docker, .. })) => {
@@ -66,6 +68,7 @@ pub(crate) fn clear_leftovers() -> anyhow::Result<usize> {
 }
 
 fn stop(backend: &dyn Backend) -> anyhow::Result<usize> {
+    let _cleaning = CleaningUp::start();
     let stopped = backend.stop_all()?;
     if stopped > 0 {
         out::note(format_args!("stopped {stopped} running node(s)"));
