@@ -153,12 +153,7 @@ async fn secured_a_missing_right_is_named() {
     let client = CqlStore::connect(client).await.unwrap();
     client.check(deadline()).await.unwrap();
     let (nobody, row) = (name("none"), fresh(lamport_seq::Definition::default()));
-    let moved = client.swap(
-        &nobody,
-        &row,
-        Change::Move { to: at(9, 1) },
-        deadline(),
-    );
+    let moved = client.swap(&nobody, &row, Change::Move { to: at(9, 1) }, deadline());
     let error = moved.await.unwrap_err();
     assert_eq!(error.kind(), StoreErrorKind::Refused);
     let told = format!("{:#}", anyhow::Error::from(error.clone()));
