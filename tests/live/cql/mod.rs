@@ -1,6 +1,7 @@
 //! The CQL store on a real cluster.
 
 mod adoption;
+mod faults;
 mod refusals;
 mod register;
 mod schema;
