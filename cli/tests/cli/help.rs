@@ -74,7 +74,7 @@ fn the_command() {
       NO_COLOR                                  no colour
       XDG_DATA_HOME                             the user's data folder, ~/.local/share by default
 
-    Configuration (--config FILE; none is read unless it is named):
+    Configuration (--config FILE; none is read unless it is named, paths start where the command does):
       store = "cassandra://shop@10.0.0.1/ids?dc=dc1"
       password = "..."                          or password_file = "/run/secrets/lseq"
       timeout = "10s"

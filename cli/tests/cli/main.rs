@@ -8,6 +8,7 @@
 mod alloc;
 mod bad_input;
 mod crowd;
+mod failures;
 mod help;
 mod live;
 mod output;

@@ -76,7 +76,7 @@ fn rows_that_are_no_sequences_are_shown() {
     --- stderr
     error: 1 sequence is corrupt
 
-    hint: their rows were written by something else: find out by what, then mend or delete them by hand
+    hint: something else has written their rows: find out what, and see docs/operations.md
     ");
     assert_snapshot!(world.run(&["list", "--json"]), @r#"
     exit 1
@@ -84,7 +84,7 @@ fn rows_that_are_no_sequences_are_shown() {
     {"sequence":"a","value":0,"node":"00000000-0000-0000-0000-000000000000","tag":null,"start_value":1,"increment_by":1,"min_value":1,"max_value":9223372036854775807,"strict":false,"defined":true,"retired":false,"remaining":9223372036854775807,"used_percent":0.0}
     {"sequence":"b","corrupt":"some columns of its definition are null, and some are not"}
     --- stderr
-    {"error":"1 sequence is corrupt","causes":[],"hint":"their rows were written by something else: find out by what, then mend or delete them by hand","exit":1}
+    {"error":"1 sequence is corrupt","causes":[],"hint":"something else has written their rows: find out what, and see docs/operations.md","exit":1}
     "#);
     assert_snapshot!(world.run(&["status", "b"]), @"
     exit 1

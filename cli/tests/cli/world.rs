@@ -45,9 +45,14 @@ impl World {
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lseq"));
-        command.args(arguments).env_clear().current_dir(self.folder.path());
+        command.args(arguments);
+        self.at_home(command)
+    }
+
+    /// In the test's folder, with the test's environment.
+    pub(crate) fn at_home(&self, mut command: Command) -> Command {
+        command.env_clear().current_dir(self.folder.path()).stdin(Stdio::null());
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
-        command.stdin(Stdio::null());
         command
     }
 
@@ -81,7 +86,7 @@ impl World {
     }
 
     /// Without what differs from run to run: the test's folder, identities, times.
-    fn filtered(&self, text: &str) -> String {
+    pub(crate) fn filtered(&self, text: &str) -> String {
         let text = text.replace(&self.folder.path().display().to_string(), "[FOLDER]");
         let words = text.split_inclusive([' ', '\n', '"', ',']).map(|piece| {
             let word = piece.trim_end_matches([' ', '\n', '"', ',']);
