@@ -117,6 +117,7 @@ impl Protocol {
             None => self.read_row(&mut effort).await?,
         };
         let mut fresh = false;
+        let mut waited = true;
         loop {
             self.register.check()?;
             let (value, gives) = match plan(&row) {
@@ -130,17 +131,26 @@ impl Protocol {
                     continue;
                 }
             };
+            fresh = false;
             // S2: a uuid of its own for every attempt.
             let target = LamportTimestamp::new(value, self.identity.attempt()?);
             match self.attempt(&row, target, &mut effort).await? {
                 Attempt::Ours => return Ok((gives, target)),
-                Attempt::Lost { learnt } => {
+                // What was known before a wait is old after it, so a hint is worth one try at once.
+                Attempt::Stale { newer } if waited => {
+                    waited = false;
+                    row = newer;
+                }
+                Attempt::Stale { newer } => {
+                    waited = true;
+                    row = newer;
                     effort.wait(&self.identity, &self.register).await?;
-                    fresh = learnt.is_none();
-                    row = match learnt {
-                        Some(learnt) => learnt,
-                        None => self.read_row(&mut effort).await?,
-                    };
+                }
+                Attempt::Lost => {
+                    waited = true;
+                    effort.wait(&self.identity, &self.register).await?;
+                    row = self.read_row(&mut effort).await?;
+                    fresh = true;
                 }
             }
         }
@@ -173,8 +183,10 @@ impl Protocol {
                 let ahead = |found: &LamportTimestamp| {
                     row.definition().is_beyond(found.value, row.timestamp.value)
                 };
-                let learnt = found.filter(ahead).map(|timestamp| Row { timestamp, ..*row });
-                Ok(Attempt::Lost { learnt })
+                Ok(match found.filter(ahead) {
+                    Some(timestamp) => Attempt::Stale { newer: Row { timestamp, ..*row } },
+                    None => Attempt::Lost,
+                })
             }
             Err(error) => self.failed_attempt(error, target, effort).await,
         }
@@ -190,7 +202,7 @@ impl Protocol {
         let unknown = error.kind() == StoreErrorKind::Unknown;
         effort.note_write(error, &self.register)?;
         if !unknown {
-            return Ok(Attempt::Lost { learnt: None });
+            return Ok(Attempt::Lost);
         }
         // S3: unknown is not failed. Read back, and claim only by S1.
         let found = self.read_row(effort).await?;
@@ -200,7 +212,7 @@ impl Protocol {
             return Ok(Attempt::Ours);
         }
         // S3: it may still land, and is never claimed: the range is dropped for ever.
-        Ok(Attempt::Lost { learnt: Some(found) })
+        Ok(Attempt::Stale { newer: found })
     }
 
     /// S7: after `applied = true` the row must show this attempt or a value further on.
@@ -276,8 +288,10 @@ impl Protocol {
 enum Attempt {
     /// The range is this client's own (S1).
     Ours,
-    /// It is not, and never will be handed out; `learnt` is a row to try next, where one is known.
-    Lost { learnt: Option<Row> },
+    /// It is not, and never will be handed out; the row is `newer` by now, as a read or a hint (S4) tells.
+    Stale { newer: Row },
+    /// It is not, and never will be handed out. The row has to be read before the next attempt.
+    Lost,
 }
 
 /// What a caller wants reserved.
