@@ -3,12 +3,12 @@
 //!     cargo run --example quick_start --features sqlite
 //!     LSEQ_STORE=cassandra://127.0.0.1/shop cargo run --example quick_start --features sqlite
 
-use lamport_seq::{Definition, Sequence};
+use lamport_seq::{Definition, Sequence, StoreHandle};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let url = std::env::var("LSEQ_STORE").unwrap_or_else(|_| "sqlite:orders.db".to_owned());
-    let store = lamport_seq::connect(&url).await?;
+    let store = StoreHandle::connect(&url).await?;
 
     // Created by whoever comes first. A restart burns what is left of a block: 100 ids at most.
     let orders = Sequence::open(&store, "orders")

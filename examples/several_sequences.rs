@@ -2,13 +2,13 @@
 //!
 //!     cargo run --example several_sequences --features sqlite
 
-use lamport_seq::{Advance, Catalog, Definition, Sequence};
+use lamport_seq::{Advance, Catalog, Definition, Sequence, StoreHandle};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let url = std::env::var("LSEQ_STORE").unwrap_or_else(|_| "sqlite:several.db".to_owned());
     // One handle per process: it remembers what was seen of each sequence, and whether one has stopped.
-    let store = lamport_seq::connect(&url).await?;
+    let store = StoreHandle::connect(&url).await?;
     let catalog = Catalog::new(&store);
 
     let definitions = [

@@ -1,5 +1,6 @@
 //! What a sequence is: its name and its definition, valid by construction.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::num::NonZeroI64;
 use std::str::FromStr;
@@ -42,6 +43,13 @@ pub enum InvalidName {
         "a sequence's name is in Unicode form NFC; {0:?} is not: two spellings would look the same"
     )]
     NotNfc(String),
+}
+
+impl From<Infallible> for InvalidName {
+    /// For the sake of functions that take anything that can be a name: a name can.
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
 }
 
 impl SequenceName {

@@ -7,7 +7,7 @@
 //!
 //! # Tour
 //!
-//! - [`connect`] gives a [`StoreHandle`] from a URL; `store::cql::CqlStore::from_session` takes the driver session that
+//! - [`StoreHandle::connect`] takes a URL; `store::cql::CqlStore::from_session` takes the driver session that
 //!   an application already has.
 //! - [`Sequence::open`] opens a sequence: [`next_id`](Sequence::next_id) and [`try_next_id`](Sequence::try_next_id) for
 //!   single ids, [`next_ids`](Sequence::next_ids) and [`reserve`](Sequence::reserve) for many,
@@ -18,10 +18,10 @@
 //! - [`store::Store`] is for sequences that are kept elsewhere.
 //!
 //! ```no_run
-//! use lamport_seq::{Definition, Sequence};
+//! use lamport_seq::{Definition, Sequence, StoreHandle};
 //!
 //! # async fn example() -> Result<(), lamport_seq::Error> {
-//! let store = lamport_seq::connect("cassandra://127.0.0.1/shop").await?;
+//! let store = StoreHandle::connect("cassandra://127.0.0.1/shop").await?;
 //! let orders = Sequence::open(&store, "orders").create_if_missing(Definition::default()).await?;
 //! let id = orders.next_id().await?;
 //! # Ok(())

@@ -54,9 +54,9 @@ impl Sequence {
     /// Starts opening the sequence `name` in `store`; await the builder, or call one of its `open` methods.
     pub fn open<N>(store: &StoreHandle, name: N) -> SequenceBuilder
     where
-        N: TryInto<SequenceName, Error = InvalidName>,
+        N: TryInto<SequenceName, Error: Into<InvalidName>>,
     {
-        SequenceBuilder::new(store.clone(), name.try_into())
+        SequenceBuilder::new(store.clone(), name.try_into().map_err(Into::into))
     }
 
     pub(crate) fn from_generator(generator: Generator) -> Self {

@@ -160,7 +160,7 @@ impl Catalog {
     /// that was announced and has no row if it says so at the second write; see docs/operations.md.
     pub async fn create<N>(&self, name: N, definition: Definition) -> Result<SequenceInfo, Error>
     where
-        N: TryInto<SequenceName, Error = InvalidName>,
+        N: TryInto<SequenceName, Error: Into<InvalidName>>,
     {
         let call = self.call(name).await?;
         runtime::detached(async move {
@@ -176,7 +176,7 @@ impl Catalog {
     /// [`Error::DefinitionMismatch`] if another one is there. Otherwise as [`create`](Self::create).
     pub async fn create_if_missing<N>(&self, name: N, definition: Definition) -> Result<bool, Error>
     where
-        N: TryInto<SequenceName, Error = InvalidName>,
+        N: TryInto<SequenceName, Error: Into<InvalidName>>,
     {
         let call = self.call(name).await?;
         runtime::detached(async move {
@@ -201,7 +201,7 @@ impl Catalog {
     /// corrupt. Nothing was changed.
     pub async fn get<N>(&self, name: N) -> Result<SequenceInfo, Error>
     where
-        N: TryInto<SequenceName, Error = InvalidName>,
+        N: TryInto<SequenceName, Error: Into<InvalidName>>,
     {
         self.call(name).await?.info().await
     }
@@ -246,7 +246,7 @@ impl Catalog {
     /// or later, which is harmless; call again.
     pub async fn advance<N>(&self, name: N, advance: Advance) -> Result<Advanced, Error>
     where
-        N: TryInto<SequenceName, Error = InvalidName>,
+        N: TryInto<SequenceName, Error: Into<InvalidName>>,
     {
         let call = self.call(name).await?;
         runtime::detached(async move {
@@ -276,7 +276,7 @@ impl Catalog {
         max_value: Option<i64>,
     ) -> Result<Definition, Error>
     where
-        N: TryInto<SequenceName, Error = InvalidName>,
+        N: TryInto<SequenceName, Error: Into<InvalidName>>,
     {
         let call = self.call(name).await?;
         runtime::detached(async move { call.alter(min_value, max_value).await }).await
@@ -290,7 +290,7 @@ impl Catalog {
     /// [`Error::Unknown`]: it may have been dropped, now or later; call again.
     pub async fn drop<N>(&self, name: N) -> Result<SequenceInfo, Error>
     where
-        N: TryInto<SequenceName, Error = InvalidName>,
+        N: TryInto<SequenceName, Error: Into<InvalidName>>,
     {
         let call = self.call(name).await?;
         runtime::detached(async move { call.retire().await }).await
@@ -298,9 +298,9 @@ impl Catalog {
 
     async fn call<N>(&self, name: N) -> Result<Call, Error>
     where
-        N: TryInto<SequenceName, Error = InvalidName>,
+        N: TryInto<SequenceName, Error: Into<InvalidName>>,
     {
-        let name = name.try_into()?;
+        let name = name.try_into().map_err(Into::into)?;
         let deadline = Instant::now() + self.timeout;
         self.store.check(deadline).await?;
         let identity = Identity::draw(Arc::new(OsEntropy))?;

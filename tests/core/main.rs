@@ -6,6 +6,9 @@ mod birth;
 mod catalog;
 mod claims;
 mod edges;
+#[path = "../common/example.rs"]
+mod example;
+mod examples;
 mod faulty;
 mod flight;
 mod marks;

@@ -19,9 +19,12 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 
-use self::backend::{Backend, Condition, Fault, Kind};
+use self::backend::Choice;
+use self::backend::{Backend, Fault};
+pub(crate) use self::backend::{Condition, Kind};
 use self::lock::Lock;
-use self::shape::Shape;
+pub(crate) use self::shape::Shape;
+pub(crate) use self::up::up;
 use crate::{interrupt, out};
 
 /// Where the nodes are, for `--help`.
@@ -41,6 +44,8 @@ pub(crate) enum Command {
     Up(Up),
     /// Stop the cluster
     Down,
+    /// Find or install what a cluster needs, and fetch Cassandra, without starting anything
+    Prepare(With),
     /// Show each node: address, process, state, whether it answers CQL
     Status,
     /// Print a node's log
@@ -73,20 +78,21 @@ pub(crate) struct Up {
     /// TLS, and a client must show a certificate as well
     #[arg(long)]
     client_certs: bool,
+    #[command(flatten)]
+    with: With,
+}
+
+#[derive(Args)]
+pub(crate) struct With {
     /// What to run the nodes with
     #[arg(long, value_enum, default_value_t = Choice::Auto, env = "LSEQ_XTASK_BACKEND")]
     backend: Choice,
 }
 
-/// The backend that a person asked for.
-#[derive(Clone, Copy, clap::ValueEnum)]
-pub(crate) enum Choice {
-    /// Docker where an engine answers, otherwise Maven
-    Auto,
-    /// Docker Compose
-    Docker,
-    /// Cassandra from Maven Central on Java 17
-    Maven,
+impl With {
+    pub(crate) fn kind(&self) -> Kind {
+        self.backend.kind()
+    }
 }
 
 #[derive(Args)]
@@ -107,10 +113,10 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Up(options) => {
             interrupt::install()?;
-            let shape = options.shape()?;
-            up::up(&shape)
+            up(&options.shape()?)
         }
         Command::Down => down(),
+        Command::Prepare(with) => prepare(with.kind()),
         Command::Status => status(),
         Command::Logs(Node { node }) => running(node)?.print_log(node),
         Command::Kill(Node { node }) => fault(node, Fault::Kill),
@@ -123,11 +129,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
 
 impl Up {
     fn shape(&self) -> anyhow::Result<Shape> {
-        let kind = match self.backend {
-            Choice::Docker => Kind::Docker,
-            Choice::Auto if compose::engine_answers() => Kind::Docker,
-            Choice::Auto | Choice::Maven => Kind::Maven,
-        };
+        let kind = self.with.kind();
         if kind == Kind::Docker && self.nodes > compose::NODES_MAX {
             bail!(
                 "docker-compose.yml has {} nodes: `--backend maven` runs more",
@@ -142,6 +144,23 @@ impl Up {
             client_certs: self.client_certs,
         })
     }
+}
+
+/// Everything that a cluster needs and that could be missing, before time is spent on other things.
+pub(crate) fn prepare(kind: Kind) -> anyhow::Result<()> {
+    let _lock = Lock::take()?;
+    backend::of(kind)?.prepare()
+}
+
+/// Where the cluster that is up answers.
+pub(crate) fn contact_points() -> anyhow::Result<String> {
+    Ok(current()?.0.contact_points())
+}
+
+/// What the nodes of a cluster are doing.
+pub(crate) fn conditions(shape: &Shape) -> anyhow::Result<Vec<(u8, Condition)>> {
+    let backend = backend::of(shape.kind)?;
+    shape.numbers().map(|node| Ok((node, backend.condition(node)?))).collect()
 }
 
 /// The cluster that is up, for a command about one of its nodes.
@@ -177,17 +196,15 @@ fn start(node: u8) -> anyhow::Result<()> {
             Condition::Running { .. } => out::note(format_args!("node {node} runs already")),
         }
     }
-    let mut nodes = Vec::new();
-    for number in shape.numbers() {
-        if backend.condition(number)?.is_running() {
-            nodes.push(number);
-        }
-    }
+    let conditions = conditions(&shape)?.into_iter();
+    let running = conditions.filter(|(_, condition)| condition.is_running());
+    let nodes: Vec<u8> = running.map(|(node, _)| node).collect();
     let ready = ready::wait(backend.as_ref(), &shape, &nodes, up::READY_LIMIT);
     ready.inspect_err(|error| up::explain(backend.as_ref(), error))
 }
 
-fn down() -> anyhow::Result<()> {
+/// Stops the cluster that is up, and whatever else an earlier run has left.
+pub(crate) fn down() -> anyhow::Result<()> {
     let _lock = Lock::take()?;
     if up::clear_leftovers()? == 0 {
         out::note(format_args!("no cluster was up"));
@@ -196,14 +213,14 @@ fn down() -> anyhow::Result<()> {
 }
 
 fn status() -> anyhow::Result<()> {
-    let (shape, backend) = current()?;
+    let (shape, _) = current()?;
     out::result(format_args!("{shape}"));
     out::result(format_args!(
         "{:<4}  {:<11}  {:>8}  {:<7}  CQL",
         "node", "address", "pid", "state"
     ));
-    for node in shape.numbers() {
-        let (pid, state) = match backend.condition(node)? {
+    for (node, condition) in conditions(&shape)? {
+        let (pid, state) = match condition {
             Condition::Running { pid } => (pid.to_string(), "running"),
             Condition::Paused { pid } => (pid.to_string(), "paused"),
             Condition::Dead => ("-".to_owned(), "dead"),
@@ -215,9 +232,7 @@ fn status() -> anyhow::Result<()> {
             _ => "-",
         };
         let address = Shape::address(node).to_string();
-        out::result(format_args!(
-            "{node:<4}  {address:<11}  {pid:>8}  {state:<7}  {cql}"
-        ));
+        out::result(format_args!("{node:<4}  {address:<11}  {pid:>8}  {state:<7}  {cql}"));
     }
     Ok(())
 }

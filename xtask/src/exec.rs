@@ -112,8 +112,5 @@ pub(crate) fn capture(command: &mut Command, limit: Duration) -> anyhow::Result<
 /// A command as a person would type it.
 pub(crate) fn display(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
-    words
-        .map(|word| word.to_string_lossy())
-        .collect::<Vec<_>>()
-        .join(" ")
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }

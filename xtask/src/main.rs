@@ -6,6 +6,7 @@ mod exec;
 mod interrupt;
 mod out;
 mod paths;
+mod test;
 mod tools;
 
 use std::process::ExitCode;
@@ -24,6 +25,8 @@ enum Command {
     /// A real Cassandra cluster on this machine, for tests and for trying things out
     #[command(subcommand)]
     Cluster(cluster::Command),
+    /// Run all tests: without a cluster, then on a three-node cluster, then on a secured one
+    Test(test::Options),
 }
 
 /// What a shell reports for a command that Ctrl-C ended.
@@ -33,6 +36,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
         Command::Cluster(command) => cluster::run(command),
+        Command::Test(options) => test::run(&options),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -56,16 +56,9 @@ pub(crate) fn require(wanted: &[Tool]) -> anyhow::Result<()> {
     if absent.is_empty() {
         return Ok(());
     }
-    let names = absent
-        .iter()
-        .map(|tool| tool.name())
-        .collect::<Vec<_>>()
-        .join(" and ");
+    let names = absent.iter().map(|tool| tool.name()).collect::<Vec<_>>().join(" and ");
     let packages: Vec<&str> = absent.iter().map(|tool| tool.package()).collect();
-    let install = format!(
-        "apt-get install --no-install-recommends {}",
-        packages.join(" ")
-    );
+    let install = format!("apt-get install --no-install-recommends {}", packages.join(" "));
     if !rustix::process::geteuid().is_root() || !Path::new("/etc/debian_version").exists() {
         bail!(
             "{names} not found: a cluster needs a running Docker engine with Compose, or Java 17 \
@@ -74,13 +67,7 @@ pub(crate) fn require(wanted: &[Tool]) -> anyhow::Result<()> {
     }
     out::note(format_args!("{names} not found: running `{install}`"));
     apt_get(&["update"])?;
-    apt_get(
-        &[
-            &["install", "--yes", "--no-install-recommends"],
-            packages.as_slice(),
-        ]
-        .concat(),
-    )?;
+    apt_get(&[&["install", "--yes", "--no-install-recommends"], packages.as_slice()].concat())?;
     match absent.into_iter().find(missing) {
         Some(tool) => bail!("{} is still not found after `{install}`", tool.name()),
         None => Ok(()),
@@ -89,13 +76,7 @@ pub(crate) fn require(wanted: &[Tool]) -> anyhow::Result<()> {
 
 fn apt_get(args: &[&str]) -> anyhow::Result<()> {
     let mut command = Command::new("apt-get");
-    exec::run(
-        command
-            .arg("-q")
-            .args(args)
-            .env("DEBIAN_FRONTEND", "noninteractive"),
-        INSTALL_LIMIT,
-    )
+    exec::run(command.arg("-q").args(args).env("DEBIAN_FRONTEND", "noninteractive"), INSTALL_LIMIT)
 }
 
 fn answers(command: &mut Command) -> bool {
@@ -110,18 +91,11 @@ pub(crate) fn java17() -> anyhow::Result<PathBuf> {
     }
     candidates.push(PathBuf::from("java"));
     if let Ok(folders) = std::fs::read_dir("/usr/lib/jvm") {
-        candidates.extend(
-            folders
-                .flatten()
-                .map(|folder| folder.path().join("bin").join("java")),
-        );
+        candidates.extend(folders.flatten().map(|folder| folder.path().join("bin").join("java")));
     }
     let is_17 = |java: &PathBuf| {
         exec::capture(Command::new(java).arg("-version"), VERSION_LIMIT)
             .is_ok_and(|text| text.contains("version \"17."))
     };
-    candidates
-        .into_iter()
-        .find(is_17)
-        .context("Java 17 not found")
+    candidates.into_iter().find(is_17).context("Java 17 not found")
 }

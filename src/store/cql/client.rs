@@ -180,9 +180,7 @@ impl Client {
     }
 
     fn change_prepared(&self) -> RwLockWriteGuard<'_, Prepared> {
-        self.prepared
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.prepared.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the schema, and waits until the driver has seen the nodes agree.
@@ -198,11 +196,9 @@ impl Client {
         match tokio::time::timeout_at(deadline, sent).await {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(error)) => Err(outcome::failed(label, &error, patience)),
-            Err(_) => Err(outcome::failed(
-                label,
-                &ExecutionError::RequestTimeout(patience),
-                patience,
-            )),
+            Err(_) => {
+                Err(outcome::failed(label, &ExecutionError::RequestTimeout(patience), patience))
+            }
         }
     }
 

@@ -39,15 +39,10 @@ pub(super) async fn session(options: &CqlOptions) -> Result<Session, Error> {
     };
     let location = options.location().into();
     Err(match failure.kind() {
-        StoreErrorKind::NotApplied => Error::Unavailable {
-            location,
-            waited: began.elapsed(),
-            source: Some(failure),
-        },
-        _ => Error::Refused {
-            location,
-            source: failure,
-        },
+        StoreErrorKind::NotApplied => {
+            Error::Unavailable { location, waited: began.elapsed(), source: Some(failure) }
+        }
+        _ => Error::Refused { location, source: failure },
     })
 }
 
@@ -104,9 +99,9 @@ fn encrypted(builder: SessionBuilder, options: &CqlOptions) -> Result<SessionBui
 #[cfg(not(feature = "tls"))]
 fn encrypted(builder: SessionBuilder, options: &CqlOptions) -> Result<SessionBuilder, Error> {
     match &options.tls {
-        Some(_) => Err(super::options::invalid(
-            "this build has no TLS: build it with the feature `tls`",
-        )),
+        Some(_) => {
+            Err(super::options::invalid("this build has no TLS: build it with the feature `tls`"))
+        }
         None => Ok(builder),
     }
 }
@@ -147,11 +142,7 @@ mod tests {
         let error = session(&options).await.unwrap_err();
         assert!(began.elapsed() < PATIENCE + Duration::from_millis(500));
         assert!(error.is_retryable() || matches!(error, Error::Refused { .. }));
-        let told = format!(
-            "{:#} ({:?})",
-            anyhow::Error::from(error.clone()),
-            error.hint()
-        );
+        let told = format!("{:#} ({:?})", anyhow::Error::from(error.clone()), error.hint());
         assert!(!format!("{told}{error:?}").contains("s3cret"), "{told}");
         assert!(!told.contains('\n'), "{told}");
         told
@@ -183,10 +174,7 @@ mod tests {
     #[tokio::test]
     async fn no_such_host() {
         let told = failure("no-such-host.invalid:9142").await;
-        assert!(
-            told.contains("unknown host: no-such-host.invalid"),
-            "{told}"
-        );
+        assert!(told.contains("unknown host: no-such-host.invalid"), "{told}");
     }
 
     #[tokio::test]

@@ -33,34 +33,22 @@ async fn live_a_table_made_by_hand_is_adopted() {
     store.check(deadline()).await.unwrap();
 
     let orders = name("orders");
-    assert!(
-        store
-            .read_birth(&orders, deadline())
-            .await
-            .unwrap()
-            .is_some()
-    );
+    assert!(store.read_birth(&orders, deadline()).await.unwrap().is_some());
     let row = store.read(&orders, deadline()).await.unwrap().unwrap();
     assert_eq!(row.timestamp, at(41, 0));
     assert_eq!((row.created, row.definition), (None, None));
 
     let to = at(50, 1);
-    let moved = store
-        .swap(&orders, &row, Change::Move { to }, deadline())
-        .await;
+    let moved = store.swap(&orders, &row, Change::Move { to }, deadline()).await;
     assert_eq!(moved.unwrap(), Swapped::Applied);
-    let late = store
-        .swap(&orders, &row, Change::Move { to }, deadline())
-        .await;
+    let late = store.swap(&orders, &row, Change::Move { to }, deadline()).await;
     assert_eq!(value_in_the_way(late), Some(50));
 
     let row = row.changed(Change::Move { to });
     let retired = store.swap(&orders, &row, Change::Retire, deadline()).await;
     assert_eq!(retired.unwrap(), Swapped::Applied);
     let (to, created) = (at(60, 2), Uuid::from_u128(3));
-    let revived = store
-        .swap(&orders, &row, Change::Revive { to, created }, deadline())
-        .await;
+    let revived = store.swap(&orders, &row, Change::Revive { to, created }, deadline()).await;
     assert_eq!(revived.unwrap(), Swapped::Applied);
     let row = store.read(&orders, deadline()).await.unwrap().unwrap();
     assert_eq!((row.timestamp, row.created), (to, Some(created)));

@@ -1,9 +1,12 @@
 //! The CQL store on a real cluster.
 
 mod adoption;
+mod faults;
 mod refusals;
 mod register;
 mod schema;
+#[cfg(feature = "tls")]
+mod secured;
 mod session;
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -48,12 +51,7 @@ fn options(prefix: &str) -> CqlOptions {
 /// A store whose tables are not there yet, but whose keyspace is.
 async fn empty() -> CqlStore {
     let store = CqlStore::connect(options(&prefix())).await.unwrap();
-    let nodes: u32 = Schema::inspect(&store, TIMEOUT)
-        .await
-        .unwrap()
-        .datacenters()
-        .values()
-        .sum();
+    let nodes: u32 = Schema::inspect(&store, TIMEOUT).await.unwrap().datacenters().values().sum();
     let keyspace = keyspace();
     run(
         &store,
@@ -112,15 +110,12 @@ fn at(value: i64, node: u128) -> LamportTimestamp {
 
 /// Without the times, which are the cluster's own.
 fn untimed(row: Option<Row>) -> Option<Row> {
-    row.map(|row| Row {
-        written: None,
-        ..row
-    })
+    row.map(|row| Row { written: None, ..row })
 }
 
 fn value_in_the_way(swapped: Result<Swapped, StoreError>) -> Option<i64> {
     match swapped.unwrap() {
-        Swapped::NotApplied { value } => value,
+        Swapped::NotApplied { found } => found.map(|found| found.value),
         Swapped::Applied => panic!("it was applied"),
     }
 }

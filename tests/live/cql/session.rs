@@ -48,20 +48,14 @@ async fn live_a_session_with_other_defaults_needs_no_change() {
         .unwrap();
     let store = CqlStore::from_session(Arc::new(session), &keyspace()).unwrap();
     let store = store.with_prefix(prefix).unwrap();
-    assert!(
-        store
-            .location()
-            .ends_with(&format!("/{}?prefix={prefix}", keyspace()))
-    );
+    assert!(store.location().ends_with(&format!("/{}?prefix={prefix}", keyspace())));
     store.check(deadline()).await.unwrap();
 
     let orders = name("orders");
     let row = fresh(Definition::default());
     store.insert(&orders, &row, deadline()).await.unwrap();
     let to = at(10, 1);
-    let moved = store
-        .swap(&orders, &row, Change::Move { to }, deadline())
-        .await;
+    let moved = store.swap(&orders, &row, Change::Move { to }, deadline()).await;
     assert_eq!(moved.unwrap(), Swapped::Applied);
     let found = store.read(&orders, deadline()).await.unwrap().unwrap();
     assert_eq!(found.timestamp, to);

@@ -1,6 +1,6 @@
 //! What a way to run nodes must be able to do. Two ways are known: Docker Compose and Maven.
 
-use super::compose::Compose;
+use super::compose::{self, Compose};
 use super::local::Local;
 use super::shape::Shape;
 
@@ -16,6 +16,27 @@ impl Kind {
         match self {
             Self::Docker => "docker",
             Self::Maven => "maven",
+        }
+    }
+}
+
+/// What a person may ask for.
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Choice {
+    /// Docker where an engine answers, otherwise Maven
+    Auto,
+    /// Docker Compose
+    Docker,
+    /// Cassandra from Maven Central on Java 17
+    Maven,
+}
+
+impl Choice {
+    pub(crate) fn kind(self) -> Kind {
+        match self {
+            Self::Docker => Kind::Docker,
+            Self::Auto if compose::engine_answers() => Kind::Docker,
+            Self::Auto | Self::Maven => Kind::Maven,
         }
     }
 }
@@ -44,6 +65,8 @@ impl Condition {
 
 /// One way to run nodes. Nodes are numbered from 1 and outlive this process.
 pub(crate) trait Backend {
+    /// Finds, installs or fetches what `start_fresh` needs.
+    fn prepare(&self) -> anyhow::Result<()>;
     /// Starts all nodes at once on fresh data. Does not wait until they are ready.
     fn start_fresh(&self, shape: &Shape) -> anyhow::Result<()>;
     /// Starts one dead node again on its data. Does not wait until it is ready.

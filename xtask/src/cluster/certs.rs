@@ -42,12 +42,7 @@ pub(crate) fn make(shape: &Shape) -> anyhow::Result<()> {
 fn authority(dir: &Path, name: &str, subject: &str) -> anyhow::Result<()> {
     key(dir, name)?;
     openssl(dir, &["req", "-x509", "-new", "-sha256", "-days", DAYS])
-        .args([
-            "-subj",
-            &format!("/CN={subject}"),
-            "-key",
-            &format!("{name}-key.pem"),
-        ])
+        .args(["-subj", &format!("/CN={subject}"), "-key", &format!("{name}-key.pem")])
         .args(["-addext", "keyUsage=critical,keyCertSign,cRLSign"])
         .args(["-out", &format!("{name}.pem")])
         .done()
@@ -63,31 +58,19 @@ fn signed(dir: &Path, name: &str, extensions: &str) -> anyhow::Result<()> {
     openssl(dir, &["req", "-new", "-subj", &format!("/CN={name}")])
         .args(["-key", &format!("{name}-key.pem"), "-out", &request])
         .done()?;
-    openssl(
-        dir,
-        &["x509", "-req", "-sha256", "-days", DAYS, "-in", &request],
-    )
-    .args(["-CA", "ca.pem", "-CAkey", "ca-key.pem", "-CAcreateserial"])
-    .args(["-extfile", &extension_file, "-out", &format!("{name}.pem")])
-    .done()?;
+    openssl(dir, &["x509", "-req", "-sha256", "-days", DAYS, "-in", &request])
+        .args(["-CA", "ca.pem", "-CAkey", "ca-key.pem", "-CAcreateserial"])
+        .args(["-extfile", &extension_file, "-out", &format!("{name}.pem")])
+        .done()?;
     std::fs::remove_file(dir.join(request))?;
     std::fs::remove_file(dir.join(extension_file))?;
     Ok(())
 }
 
 fn key(dir: &Path, name: &str) -> anyhow::Result<()> {
-    openssl(
-        dir,
-        &[
-            "genpkey",
-            "-algorithm",
-            "EC",
-            "-pkeyopt",
-            "ec_paramgen_curve:P-256",
-        ],
-    )
-    .args(["-out", &format!("{name}-key.pem")])
-    .done()
+    openssl(dir, &["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"])
+        .args(["-out", &format!("{name}-key.pem")])
+        .done()
 }
 
 struct OpenSsl(Command);

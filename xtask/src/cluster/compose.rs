@@ -11,8 +11,10 @@ use std::time::Duration;
 use anyhow::{Context as _, bail, ensure};
 
 use super::backend::{Backend, Condition, Fault};
+use super::fetch::CASSANDRA_VERSION;
 use super::shape::{CQL_PORT, Shape};
 use super::{certs, settings};
+use crate::tools::{self, Tool};
 use crate::{exec, paths};
 
 /// A project of its own: a cluster that somebody started with `docker compose up` is not ours.
@@ -47,10 +49,7 @@ impl Compose {
             command.args(&program[1..]).arg("version");
             exec::capture(&mut command, PROBE_LIMIT).is_ok()
         };
-        let program = programs
-            .into_iter()
-            .find(answers)
-            .context("Docker has no Compose")?;
+        let program = programs.into_iter().find(answers).context("Docker has no Compose")?;
         Ok(Self { program })
     }
 
@@ -72,14 +71,23 @@ impl Compose {
 }
 
 impl Backend for Compose {
+    fn prepare(&self) -> anyhow::Result<()> {
+        tools::require(&[Tool::OpenSsl])?;
+        let image = format!("cassandra:{CASSANDRA_VERSION}");
+        let mut inspect = Command::new("docker");
+        if exec::capture(inspect.args(["image", "inspect", &image]), COMMAND_LIMIT).is_ok() {
+            return Ok(());
+        }
+        exec::run(Command::new("docker").args(["pull", "--quiet", &image]), UP_LIMIT)
+    }
+
     fn start_fresh(&self, shape: &Shape) -> anyhow::Result<()> {
         if shape.tls {
             certs::make(shape)?;
         }
         std::fs::write(override_file(), override_text(shape))?;
         let mut up = self.command();
-        up.args(["up", "--detach"])
-            .args(shape.numbers().map(service));
+        up.args(["up", "--detach"]).args(shape.numbers().map(service));
         exec::run(&mut up, UP_LIMIT)
     }
 
@@ -109,17 +117,9 @@ impl Backend for Compose {
             return Ok(Condition::Dead);
         }
         let mut docker = Command::new("docker");
-        docker.args([
-            "inspect",
-            "--format",
-            "{{.State.Status}} {{.State.Pid}}",
-            id,
-        ]);
+        docker.args(["inspect", "--format", "{{.State.Status}} {{.State.Pid}}", id]);
         let text = exec::capture(&mut docker, COMMAND_LIMIT)?;
-        let (status, pid) = text
-            .trim()
-            .split_once(' ')
-            .context("`docker inspect` said little")?;
+        let (status, pid) = text.trim().split_once(' ').context("`docker inspect` said little")?;
         let pid = pid.parse()?;
         Ok(match status {
             "running" => Condition::Running { pid },
@@ -132,17 +132,12 @@ impl Backend for Compose {
         let mut logs = self.command();
         logs.args(["logs", "--no-color"]).arg(service(node));
         let status = logs.status().context("cannot run Compose")?;
-        ensure!(
-            status.success(),
-            "`{}` failed with {status}",
-            exec::display(&logs)
-        );
+        ensure!(status.success(), "`{}` failed with {status}", exec::display(&logs));
         Ok(())
     }
 
     fn log_tail(&self, node: u8) -> String {
-        self.on_node(&["logs", "--no-color", "--tail", "40"], node)
-            .unwrap_or_default()
+        self.on_node(&["logs", "--no-color", "--tail", "40"], node).unwrap_or_default()
     }
 
     fn stop_all(&self) -> anyhow::Result<usize> {
@@ -183,11 +178,7 @@ fn override_text(shape: &Shape) -> String {
         }
         if shape.tls {
             let tls_dir = paths::tls_dir();
-            let _ = writeln!(
-                text,
-                "    volumes: [\"{}:{TLS_DIR}:ro\"]",
-                tls_dir.display()
-            );
+            let _ = writeln!(text, "    volumes: [\"{}:{TLS_DIR}:ro\"]", tls_dir.display());
         }
     }
     text
@@ -197,7 +188,6 @@ fn override_text(shape: &Shape) -> String {
 mod tests {
     use super::*;
     use crate::cluster::backend::Kind;
-    use crate::cluster::fetch::CASSANDRA_VERSION;
 
     fn compose_file() -> String {
         std::fs::read_to_string(paths::workspace().join("docker-compose.yml")).unwrap()
@@ -223,13 +213,8 @@ mod tests {
 
     #[test]
     fn certificates_are_mounted_only_with_tls() {
-        let shape = |tls| Shape {
-            kind: Kind::Docker,
-            nodes: 2,
-            auth: false,
-            tls,
-            client_certs: tls,
-        };
+        let shape =
+            |tls| Shape { kind: Kind::Docker, nodes: 2, auth: false, tls, client_certs: tls };
         assert!(!override_text(&shape(false)).contains("volumes"));
         let text = override_text(&shape(true));
         assert!(text.contains(":/tls:ro"));

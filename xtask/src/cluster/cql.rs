@@ -55,11 +55,8 @@ impl Connection {
         let tcp = TcpStream::connect_timeout(&address, CONNECT_LIMIT)?;
         tcp.set_read_timeout(Some(ANSWER_LIMIT))?;
         tcp.set_write_timeout(Some(ANSWER_LIMIT))?;
-        let stream: Box<dyn Stream> = if shape.tls {
-            Box::new(encrypted(tcp, address)?)
-        } else {
-            Box::new(tcp)
-        };
+        let stream: Box<dyn Stream> =
+            if shape.tls { Box::new(encrypted(tcp, address)?) } else { Box::new(tcp) };
         let mut connection = Self { stream };
         connection.start(shape)?;
         Ok(connection)
@@ -80,10 +77,7 @@ impl Connection {
             let mut body = Vec::new();
             put_bytes(&mut body, token.as_bytes());
             let (answer, _) = self.ask(op::AUTH_RESPONSE, &body)?;
-            ensure!(
-                answer == op::AUTH_SUCCESS,
-                "unexpected answer {answer} to a password"
-            );
+            ensure!(answer == op::AUTH_SUCCESS, "unexpected answer {answer} to a password");
         } else {
             ensure!(answer == op::READY, "unexpected answer {answer} to STARTUP");
         }
@@ -98,10 +92,7 @@ impl Connection {
         // No description of the columns: we know what we asked for.
         body.push(0x02);
         let (answer, body) = self.ask(op::QUERY, &body)?;
-        ensure!(
-            answer == op::RESULT,
-            "unexpected answer {answer} to a query"
-        );
+        ensure!(answer == op::RESULT, "unexpected answer {answer} to a query");
         parse_rows(&mut body.as_slice()).with_context(|| format!("the answer to `{cql}`"))
     }
 
@@ -120,10 +111,7 @@ impl Connection {
         self.stream.read_exact(&mut body)?;
         if answer == op::ERROR {
             let code = take::<4>(&mut body.as_slice()).map_or(0, u32::from_be_bytes);
-            bail!(
-                "{} (code {code:#06x})",
-                String::from_utf8_lossy(body.get(6..).unwrap_or(&[]))
-            );
+            bail!("{} (code {code:#06x})", String::from_utf8_lossy(body.get(6..).unwrap_or(&[])));
         }
         Ok((answer, body))
     }
@@ -151,9 +139,7 @@ fn take<const N: usize>(input: &mut &[u8]) -> Option<[u8; N]> {
 }
 
 fn int(input: &mut &[u8]) -> anyhow::Result<i32> {
-    take(input)
-        .map(i32::from_be_bytes)
-        .context("ends too early")
+    take(input).map(i32::from_be_bytes).context("ends too early")
 }
 
 /// A RESULT of kind Rows without metadata and without further pages.
@@ -177,9 +163,7 @@ fn parse_rows(input: &mut &[u8]) -> anyhow::Result<Vec<Row>> {
         *input = rest;
         Ok(Some(bytes.to_vec()))
     };
-    (0..rows)
-        .map(|_| (0..columns).map(|_| value()).collect())
-        .collect()
+    (0..rows).map(|_| (0..columns).map(|_| value()).collect()).collect()
 }
 
 fn encrypted(tcp: TcpStream, address: SocketAddr) -> anyhow::Result<impl Stream> {
@@ -195,10 +179,7 @@ fn encrypted(tcp: TcpStream, address: SocketAddr) -> anyhow::Result<impl Stream>
             PrivateKeyDer::from_pem_file(pem("client-key.pem"))?,
         )?;
     let name = ServerName::IpAddress(address.ip().into());
-    Ok(StreamOwned::new(
-        ClientConnection::new(Arc::new(config), name)?,
-        tcp,
-    ))
+    Ok(StreamOwned::new(ClientConnection::new(Arc::new(config), name)?, tcp))
 }
 
 #[cfg(test)]

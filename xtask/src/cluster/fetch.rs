@@ -21,9 +21,7 @@ pub(crate) fn jars() -> anyhow::Result<PathBuf> {
     if jars.exists() {
         return Ok(jars);
     }
-    out::note(format_args!(
-        "fetching Cassandra {CASSANDRA_VERSION} with Maven, once"
-    ));
+    out::note(format_args!("fetching Cassandra {CASSANDRA_VERSION} with Maven, once"));
     let work = paths::cluster_dir().join("fetch");
     if work.exists() {
         std::fs::remove_dir_all(&work)?;
@@ -32,18 +30,9 @@ pub(crate) fn jars() -> anyhow::Result<PathBuf> {
     std::fs::write(work.join("pom.xml"), pom())?;
     let mut mvn = Command::new("mvn");
     // Checksums that do not match are an error; nothing is asked.
-    mvn.args([
-        "--quiet",
-        "--batch-mode",
-        "--strict-checksums",
-        "-Dstyle.color=never",
-    ])
-    .args([
-        COPY_DEPENDENCIES,
-        "-DincludeScope=runtime",
-        "-DoutputDirectory=lib",
-    ])
-    .current_dir(&work);
+    mvn.args(["--quiet", "--batch-mode", "--strict-checksums", "-Dstyle.color=never"])
+        .args([COPY_DEPENDENCIES, "-DincludeScope=runtime", "-DoutputDirectory=lib"])
+        .current_dir(&work);
     exec::run(&mut mvn, LIMIT).context("cannot fetch Cassandra")?;
     std::fs::rename(work.join("lib"), &jars)
         .with_context(|| format!("cannot make {}", jars.display()))?;

@@ -36,6 +36,11 @@ const TAIL_CHARS: usize = 200;
 pub(crate) struct Local;
 
 impl Backend for Local {
+    fn prepare(&self) -> anyhow::Result<()> {
+        tools::require(&[Tool::Java17, Tool::Maven, Tool::OpenSsl])?;
+        fetch::jars().map(drop)
+    }
+
     fn start_fresh(&self, shape: &Shape) -> anyhow::Result<()> {
         tools::require(&[Tool::Java17, Tool::Maven])?;
         let jars = fetch::jars()?;
@@ -68,10 +73,7 @@ impl Backend for Local {
         };
         let dir = paths::node_dir(node);
         let record = record(node);
-        if !record
-            .as_ref()
-            .map_or(Ok(false), |record| record.signal(&dir, signal))?
-        {
+        if !record.as_ref().map_or(Ok(false), |record| record.signal(&dir, signal))? {
             bail!("node {node} is dead: `cargo xtask cluster start {node}` starts it again");
         }
         let done = |state: Option<char>| match fault {
@@ -79,17 +81,13 @@ impl Backend for Local {
             Fault::Pause => state.is_none_or(is_stopped),
             Fault::Resume => state.is_none_or(|state| !is_stopped(state)),
         };
-        wait_until(KILL_LIMIT, || {
-            done(record.as_ref().and_then(|record| record.state(&dir)))
-        })
-        .with_context(|| format!("node {node} does not react to {signal:?}"))
+        wait_until(KILL_LIMIT, || done(record.as_ref().and_then(|record| record.state(&dir))))
+            .with_context(|| format!("node {node} does not react to {signal:?}"))
     }
 
     fn condition(&self, node: u8) -> anyhow::Result<Condition> {
         let record = record(node);
-        let state = record
-            .as_ref()
-            .and_then(|record| record.state(&paths::node_dir(node)));
+        let state = record.as_ref().and_then(|record| record.state(&paths::node_dir(node)));
         Ok(match (record, state) {
             (Some(Recorded { pid, .. }), Some(state)) if is_stopped(state) => {
                 Condition::Paused { pid }
@@ -120,19 +118,14 @@ impl Backend for Local {
     }
 
     fn stop_all(&self) -> anyhow::Result<usize> {
-        let nodes: Vec<(PathBuf, Recorded)> = recorded_nodes()
-            .filter(|(dir, record)| record.state(dir).is_some())
-            .collect();
+        let nodes: Vec<(PathBuf, Recorded)> =
+            recorded_nodes().filter(|(dir, record)| record.state(dir).is_some()).collect();
         for (dir, record) in &nodes {
             record.signal(dir, Signal::TERM)?;
             // A paused process hears SIGTERM only when it goes on.
             record.signal(dir, Signal::CONT)?;
         }
-        let gone = || {
-            nodes
-                .iter()
-                .all(|(dir, record)| record.state(dir).is_none())
-        };
+        let gone = || nodes.iter().all(|(dir, record)| record.state(dir).is_none());
         if wait_until(TERM_LIMIT, &gone).is_err() {
             for (dir, record) in &nodes {
                 record.signal(dir, Signal::KILL)?;
@@ -172,10 +165,7 @@ fn record(node: u8) -> Option<Recorded> {
 
 /// Every node that was ever written down and whose folder is still there.
 fn recorded_nodes() -> impl Iterator<Item = (PathBuf, Recorded)> {
-    let dirs = std::fs::read_dir(paths::cluster_dir())
-        .into_iter()
-        .flatten()
-        .flatten();
+    let dirs = std::fs::read_dir(paths::cluster_dir()).into_iter().flatten().flatten();
     dirs.filter_map(|entry| {
         let dir = entry.path();
         let record = Recorded::load(&dir.join("pid"))?;
@@ -192,10 +182,7 @@ fn spawn(node: u8) -> anyhow::Result<()> {
     if pid_file.exists() {
         std::fs::remove_file(&pid_file)?;
     }
-    let log = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(log_file(node))?;
+    let log = OpenOptions::new().create(true).append(true).open(log_file(node))?;
     let mut command = Command::new(std::env::current_exe()?);
     command
         .args(["cluster", "exec-node", "--pid-file"])
@@ -209,17 +196,11 @@ fn spawn(node: u8) -> anyhow::Result<()> {
         .stdout(log.try_clone()?)
         .stderr(log);
     let mut child = command.spawn().context("cannot start a node's process")?;
-    wait_until(SPAWN_LIMIT, || {
-        pid_file.exists() || matches!(child.try_wait(), Ok(Some(_)))
-    })?;
+    wait_until(SPAWN_LIMIT, || pid_file.exists() || matches!(child.try_wait(), Ok(Some(_))))?;
     if !pid_file.exists() {
         bail!("node {node} did not start: {}", Local.log_tail(node));
     }
-    out::note(format_args!(
-        "node {node} at {}: process {}",
-        Shape::address(node),
-        child.id()
-    ));
+    out::note(format_args!("node {node} at {}: process {}", Shape::address(node), child.id()));
     Ok(())
 }
 

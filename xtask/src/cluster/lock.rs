@@ -33,17 +33,12 @@ impl Lock {
                 }
             }
             if !told {
-                out::note(format_args!(
-                    "waiting for another `cargo xtask cluster` to end"
-                ));
+                out::note(format_args!("waiting for another `cargo xtask cluster` to end"));
                 told = true;
             }
             interrupt::check()?;
             if Instant::now() >= deadline {
-                bail!(
-                    "another `cargo xtask cluster` has not ended for {} s",
-                    LIMIT.as_secs()
-                );
+                bail!("another `cargo xtask cluster` has not ended for {} s", LIMIT.as_secs());
             }
             sleep(Duration::from_millis(200));
         }

@@ -62,10 +62,7 @@ pub(crate) fn write(shape: &Shape, node: u8, jars: &Path) -> anyhow::Result<()> 
     std::fs::create_dir_all(dir.join("tmp"))?;
     let files = [
         ("cassandra.yaml", cassandra_yaml(shape, node, &dir)),
-        (
-            "cassandra-rackdc.properties",
-            "dc=dc1\nrack=rack1\n".to_owned(),
-        ),
+        ("cassandra-rackdc.properties", "dc=dc1\nrack=rack1\n".to_owned()),
         ("logback.xml", LOGBACK.to_owned()),
         ("jvm.args", jvm_args(shape, node, &dir, jars)),
     ];
@@ -80,9 +77,7 @@ pub(crate) fn write(shape: &Shape, node: u8, jars: &Path) -> anyhow::Result<()> 
 fn cassandra_yaml(shape: &Shape, node: u8, dir: &Path) -> String {
     let address = Shape::address(node);
     // All nodes are seeds: each can start alone, in any order, and finds the others.
-    let seeds = shape
-        .numbers()
-        .map(|n| format!("{}:{STORAGE_PORT}", Shape::address(n)));
+    let seeds = shape.numbers().map(|n| format!("{}:{STORAGE_PORT}", Shape::address(n)));
     let seeds = seeds.collect::<Vec<_>>().join(",");
     let data = dir.join("data");
     let data = data.display();
@@ -137,18 +132,10 @@ fn jvm_args(shape: &Shape, node: u8, dir: &Path, jars: &Path) -> String {
         format!("-Djna.tmpdir={shown}/tmp"),
     ]);
     let tls_dir = paths::tls_dir();
-    options.extend(settings::java_options(
-        shape,
-        node,
-        &tls_dir.display().to_string(),
-    ));
+    options.extend(settings::java_options(shape, node, &tls_dir.display().to_string()));
     options.push("-cp".to_owned());
     options.push(format!("{}/*", jars.display()));
-    let quote = |option: String| {
-        format!(
-            "\"{}\"\n",
-            option.replace('\\', "\\\\").replace('"', "\\\"")
-        )
-    };
+    let quote =
+        |option: String| format!("\"{}\"\n", option.replace('\\', "\\\\").replace('"', "\\\""));
     options.into_iter().map(quote).collect()
 }

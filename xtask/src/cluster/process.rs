@@ -28,10 +28,7 @@ impl Recorded {
     pub(crate) fn myself() -> anyhow::Result<Self> {
         let pid = rustix::process::getpid().as_raw_nonzero().get();
         let facts = facts(pid).context("cannot see this very process")?;
-        Ok(Self {
-            pid,
-            started: facts.started,
-        })
+        Ok(Self { pid, started: facts.started })
     }
 
     /// Writes the record in one step, so that nobody reads half of it.
@@ -45,10 +42,7 @@ impl Recorded {
     pub(crate) fn load(path: &Path) -> Option<Self> {
         let text = std::fs::read_to_string(path).ok()?;
         let (pid, started) = text.trim_end().split_once(' ')?;
-        Some(Self {
-            pid: pid.parse().ok()?,
-            started: started.to_owned(),
-        })
+        Some(Self { pid: pid.parse().ok()?, started: started.to_owned() })
     }
 
     /// The state of the process (`T` is stopped), or nothing when it has ended, be it that another
@@ -96,14 +90,7 @@ fn facts(pid: i32) -> Option<Facts> {
 #[cfg(not(target_os = "linux"))]
 fn facts(pid: i32) -> Option<Facts> {
     let mut ps = std::process::Command::new("ps");
-    ps.args([
-        "-ww",
-        "-o",
-        "state=,lstart=,command=",
-        "-p",
-        &pid.to_string(),
-    ])
-    .env("LC_ALL", "C");
+    ps.args(["-ww", "-o", "state=,lstart=,command=", "-p", &pid.to_string()]).env("LC_ALL", "C");
     let line = crate::exec::capture(&mut ps, std::time::Duration::from_secs(10)).ok()?;
     // A date is five words.
     let words: Vec<&str> = line.split_whitespace().collect();
@@ -128,14 +115,8 @@ mod tests {
         let folder = Path::new(program).parent().unwrap();
         assert!(myself.state(folder).is_some());
         assert!(myself.state(Path::new("/no/such/folder")).is_none());
-        let earlier = Recorded {
-            started: "1".to_owned(),
-            ..myself
-        };
+        let earlier = Recorded { started: "1".to_owned(), ..myself };
         assert!(earlier.state(folder).is_none());
-        assert!(
-            !earlier.signal(folder, Signal::TERM).unwrap(),
-            "a stranger is never signalled"
-        );
+        assert!(!earlier.signal(folder, Signal::TERM).unwrap(), "a stranger is never signalled");
     }
 }

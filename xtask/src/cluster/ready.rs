@@ -42,10 +42,7 @@ pub(crate) fn wait(
         interrupt::check()?;
         for &node in nodes {
             if !backend.condition(node)?.is_running() {
-                bail!(Hopeless {
-                    node,
-                    why: "has ended or is paused".to_owned()
-                });
+                bail!(Hopeless { node, why: "has ended or is paused".to_owned() });
             }
         }
         match check(shape, nodes) {
@@ -67,10 +64,7 @@ fn check(shape: &Shape, nodes: &[u8]) -> Result<(), (u8, anyhow::Error)> {
         let schema = check_node(shape, node, nodes.len()).map_err(|error| (node, error))?;
         schemas.insert(schema);
         if schemas.len() > 1 {
-            return Err((
-                node,
-                anyhow::anyhow!("has not got the schema of the others yet"),
-            ));
+            return Err((node, anyhow::anyhow!("has not got the schema of the others yet")));
         }
     }
     Ok(())
@@ -79,9 +73,7 @@ fn check(shape: &Shape, nodes: &[u8]) -> Result<(), (u8, anyhow::Error)> {
 /// Asks one node of which `running` run, and returns the version of the schema that it has.
 fn check_node(shape: &Shape, node: u8, running: usize) -> anyhow::Result<Option<Vec<u8>>> {
     let mut node_says = Connection::open(shape, node)?;
-    let peers = node_says
-        .rows("SELECT peer FROM system.peers_v2", Consistency::One)?
-        .len();
+    let peers = node_says.rows("SELECT peer FROM system.peers_v2", Consistency::One)?.len();
     let others = usize::from(shape.nodes) - 1;
     ensure!(peers == others, "knows {peers} of {others} other nodes");
     // An empty table that every node has: a read answers when that many nodes do.
@@ -92,10 +84,7 @@ fn check_node(shape: &Shape, node: u8, running: usize) -> anyhow::Result<Option<
         _ => Consistency::Three,
     };
     node_says
-        .rows(
-            "SELECT view_name FROM system_distributed.view_build_status",
-            level,
-        )
+        .rows("SELECT view_name FROM system_distributed.view_build_status", level)
         .with_context(|| format!("does not see {running} nodes up"))?;
     check_promises(&mut node_says, node)?;
     let mut schema = node_says.rows("SELECT schema_version FROM system.local", Consistency::One)?;
@@ -107,11 +96,7 @@ fn check_promises(node_says: &mut Connection, node: u8) -> anyhow::Result<()> {
     for (name, wanted) in PROMISED {
         let query = format!("SELECT value FROM system_views.settings WHERE name = '{name}'");
         let mut rows = node_says.rows(&query, Consistency::One)?;
-        let value = rows
-            .pop()
-            .and_then(|mut row| row.pop())
-            .flatten()
-            .unwrap_or_default();
+        let value = rows.pop().and_then(|mut row| row.pop()).flatten().unwrap_or_default();
         if value != wanted.as_bytes() {
             let value = String::from_utf8_lossy(&value).into_owned();
             let why = format!("runs with {name} = `{value}`, not `{wanted}`");

@@ -14,9 +14,7 @@ pub(crate) fn java_options(shape: &Shape, node: u8, tls_dir: &str) -> Vec<String
     let mut options = vec!["-Dcassandra.config.allow_system_properties=true".to_owned()];
     let settings = settings(shape, node, tls_dir);
     options.extend(
-        settings
-            .into_iter()
-            .map(|(key, value)| format!("-Dcassandra.settings.{key}={value}")),
+        settings.into_iter().map(|(key, value)| format!("-Dcassandra.settings.{key}={value}")),
     );
     options.extend(properties(shape));
     options
@@ -31,10 +29,7 @@ fn settings(shape: &Shape, node: u8, tls_dir: &str) -> Vec<(&'static str, String
         ("commitlog_sync_period", "0ms".to_owned()),
         // With tokens of its own every node joins at once: nothing to agree upon, nothing to stream.
         ("num_tokens", "1".to_owned()),
-        (
-            "initial_token",
-            initial_token(node, shape.nodes).to_string(),
-        ),
+        ("initial_token", initial_token(node, shape.nodes).to_string()),
         // A test drops and truncates all the time.
         ("auto_snapshot", "false".to_owned()),
         // Small: three of them share a laptop.
@@ -47,10 +42,7 @@ fn settings(shape: &Shape, node: u8, tls_dir: &str) -> Vec<(&'static str, String
         ("concurrent_writes", "8".to_owned()),
     ];
     if shape.auth {
-        settings.push((
-            "authenticator.class_name",
-            "PasswordAuthenticator".to_owned(),
-        ));
+        settings.push(("authenticator.class_name", "PasswordAuthenticator".to_owned()));
         settings.push(("authorizer.class_name", "CassandraAuthorizer".to_owned()));
     }
     if shape.tls {
@@ -68,18 +60,9 @@ fn tls(shape: &Shape, node: u8, tls_dir: &str) -> [(&'static str, String); 6] {
             "client_encryption_options.ssl_context_factory.class_name",
             "org.apache.cassandra.security.PEMBasedSslContextFactory".to_owned(),
         ),
-        (
-            "client_encryption_options.keystore",
-            format!("{tls_dir}/node-{node}.pem"),
-        ),
-        (
-            "client_encryption_options.truststore",
-            format!("{tls_dir}/ca.pem"),
-        ),
-        (
-            "client_encryption_options.require_client_auth",
-            shape.client_certs.to_string(),
-        ),
+        ("client_encryption_options.keystore", format!("{tls_dir}/node-{node}.pem")),
+        ("client_encryption_options.truststore", format!("{tls_dir}/ca.pem")),
+        ("client_encryption_options.require_client_auth", shape.client_certs.to_string()),
     ]
 }
 
@@ -118,13 +101,7 @@ mod tests {
     use crate::cluster::backend::Kind;
 
     fn shape(nodes: u8, auth: bool, tls: bool) -> Shape {
-        Shape {
-            kind: Kind::Maven,
-            nodes,
-            auth,
-            tls,
-            client_certs: false,
-        }
+        Shape { kind: Kind::Maven, nodes, auth, tls, client_certs: false }
     }
 
     #[test]

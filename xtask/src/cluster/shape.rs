@@ -28,6 +28,16 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
+    /// Nodes that anyone may talk to.
+    pub(crate) fn plain(kind: Kind, nodes: u8) -> Self {
+        Self { kind, nodes, auth: false, tls: false, client_certs: false }
+    }
+
+    /// One node that wants a password and TLS.
+    pub(crate) fn secured(kind: Kind) -> Self {
+        Self { kind, nodes: 1, auth: true, tls: true, client_certs: false }
+    }
+
     /// The numbers of the nodes.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = u8> + use<> {
         1..=self.nodes
@@ -62,9 +72,7 @@ impl Shape {
         match std::fs::read_to_string(&path) {
             Ok(text) => {
                 let shape = Self::from_text(&text);
-                shape
-                    .map(Some)
-                    .with_context(|| format!("cannot read {}", path.display()))
+                shape.map(Some).with_context(|| format!("cannot read {}", path.display()))
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
@@ -80,13 +88,7 @@ impl Shape {
     }
 
     fn to_text(&self) -> String {
-        let Self {
-            kind,
-            nodes,
-            auth,
-            tls,
-            client_certs,
-        } = self;
+        let Self { kind, nodes, auth, tls, client_certs } = self;
         format!(
             "kind={}\nnodes={nodes}\nauth={auth}\ntls={tls}\nclient_certs={client_certs}\n",
             kind.as_str()
@@ -97,9 +99,7 @@ impl Shape {
         let value = |key: &str| {
             let mut pairs = text.lines().filter_map(|line| line.split_once('='));
             let found = pairs.find(|(name, _)| *name == key);
-            found
-                .map(|(_, value)| value)
-                .with_context(|| format!("`{key}` is missing"))
+            found.map(|(_, value)| value).with_context(|| format!("`{key}` is missing"))
         };
         let kind = match value("kind")? {
             "docker" => Kind::Docker,
@@ -120,11 +120,9 @@ impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let s = if self.nodes == 1 { "" } else { "s" };
         write!(f, "{} node{s}", self.nodes)?;
-        for (is_on, word) in [
-            (self.auth, "auth"),
-            (self.tls, "TLS"),
-            (self.client_certs, "client certificates"),
-        ] {
+        for (is_on, word) in
+            [(self.auth, "auth"), (self.tls, "TLS"), (self.client_certs, "client certificates")]
+        {
             if is_on {
                 write!(f, ", {word}")?;
             }
@@ -144,13 +142,7 @@ mod tests {
     #[test]
     fn a_shape_survives_its_file() {
         for kind in [Kind::Docker, Kind::Maven] {
-            let shape = Shape {
-                kind,
-                nodes: 2,
-                auth: true,
-                tls: true,
-                client_certs: false,
-            };
+            let shape = Shape { kind, nodes: 2, auth: true, tls: true, client_certs: false };
             assert_eq!(Shape::from_text(&shape.to_text()).unwrap(), shape);
         }
     }

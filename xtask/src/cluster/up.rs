@@ -9,6 +9,7 @@ use super::backend::{self, Backend, Kind};
 use super::lock::Lock;
 use super::ready::{self, Hopeless};
 use super::shape::{CQL_PORT, STORAGE_PORT, SUPERUSER, Shape};
+use crate::interrupt::CleaningUp;
 use crate::{out, paths};
 
 /// Three nodes take 20 to 30 s on two idle cores.
@@ -40,10 +41,7 @@ pub(crate) fn up(shape: &Shape) -> anyhow::Result<()> {
         stop(backend.as_ref())?;
         return Err(error.context("the cluster did not start and has been stopped"));
     }
-    out::note(format_args!(
-        "ready after {:.0} s: {shape}",
-        started.elapsed().as_secs_f64()
-    ));
+    out::note(format_args!("ready after {:.0} s: {shape}", started.elapsed().as_secs_f64()));
     print_how_to_connect(shape);
     Ok(())
 }
@@ -55,11 +53,12 @@ fn is_up(backend: &dyn Backend, shape: &Shape, nodes: &[u8]) -> bool {
 
 /// Stops whatever an earlier run recorded, of any shape, however that run ended.
 pub(crate) fn clear_leftovers() -> anyhow::Result<usize> {
+    let _cleaning = CleaningUp::start();
     let mut stopped = 0;
     match Shape::load() {
-        Ok(Some(Shape {
-            kind: Kind::Docker, ..
-        })) => stopped += stop(&*backend::of(Kind::Docker)?)?,
+        Ok(Some(Shape { kind: Kind::Docker, .. })) => {
+            stopped += stop(&*backend::of(Kind::Docker)?)?
+        }
         Ok(_) => {}
         Err(error) => out::note(format_args!("ignored: {error:#}")),
     }
@@ -69,6 +68,7 @@ pub(crate) fn clear_leftovers() -> anyhow::Result<usize> {
 }
 
 fn stop(backend: &dyn Backend) -> anyhow::Result<usize> {
+    let _cleaning = CleaningUp::start();
     let stopped = backend.stop_all()?;
     if stopped > 0 {
         out::note(format_args!("stopped {stopped} running node(s)"));
@@ -118,9 +118,6 @@ fn print_how_to_connect(shape: &Shape) {
         out::result(format_args!("user {SUPERUSER}, password {SUPERUSER}"));
     }
     if shape.tls {
-        out::result(format_args!(
-            "certificates in {}",
-            paths::tls_dir().display()
-        ));
+        out::result(format_args!("certificates in {}", paths::tls_dir().display()));
     }
 }
