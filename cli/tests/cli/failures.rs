@@ -30,7 +30,8 @@ fn a_busy_store_has_changed_nothing() {
 fn an_unknown_outcome_has_an_exit_code_of_its_own() {
     let world = World::embedded();
     world.done(&["create", "orders"]);
-    let lseq = world.command(&["alloc", "orders", "--count", "40", "--block", "1"]);
+    let lseq =
+        world.command(&["alloc", "orders", "--count", "40", "--block", "1", "--timeout", "2s"]);
     let mut limited = Command::new("/bin/sh");
     limited.args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\""]);
     limited.arg(lseq.get_program()).args(lseq.get_args());

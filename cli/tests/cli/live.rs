@@ -59,9 +59,8 @@ impl Drop for Live {
             session.query_unpaged(cql, ()).await?;
             Ok::<_, Box<dyn std::error::Error>>(())
         });
-        if let Err(error) = dropped {
-            eprintln!("keyspace {} was not dropped: {error}", self.keyspace);
-        }
+        // A keyspace that stays is in nobody's way, and a test may be failing already.
+        drop(dropped);
     }
 }
 

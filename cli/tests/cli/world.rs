@@ -69,13 +69,13 @@ impl World {
     /// What a run printed and how it ended, for a snapshot.
     pub(crate) fn run(&self, arguments: &[&str]) -> String {
         let output = self.output(arguments);
-        let mut text = format!("exit {}\n", output.status.code().unwrap());
+        let mut text = vec![format!("exit {}\n", output.status.code().unwrap())];
         for (name, bytes) in [("stdout", output.stdout), ("stderr", output.stderr)] {
             if !bytes.is_empty() {
-                text += &format!("--- {name}\n{}", String::from_utf8(bytes).unwrap());
+                text.push(format!("--- {name}\n{}", String::from_utf8(bytes).unwrap()));
             }
         }
-        self.filtered(&text)
+        self.filtered(&text.concat())
     }
 
     /// The same, where all that matters is that it went well.
