@@ -1,14 +1,16 @@
 //! A node that is frozen: connections stay, and nobody answers (S13).
 
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
+use lamport_seq::store::cql::scylla::client::session_builder::SessionBuilder;
 use lamport_seq::store::cql::{CqlOptions, CqlStore};
 use lamport_seq::store::{Change, Row, Store, Swapped};
 use lamport_seq::{Definition, SequenceName};
 use tokio::time::Instant;
 
-use super::{TIMEOUT, at, deadline, fresh, keyspace, name, store};
+use super::{TIMEOUT, at, deadline, fresh, hosts, keyspace, name, store};
 
 /// The default of the store.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
@@ -67,8 +69,19 @@ async fn reserve(store: &CqlStore, sequence: &SequenceName, node: u128) -> bool 
     swapped.is_ok_and(|swapped| swapped == Swapped::Applied)
 }
 
+/// A sequence, through a session with the driver's own defaults: it takes a minute to notice a frozen node.
 async fn made(sequence: &str) -> (CqlStore, SequenceName, Row) {
-    let (store, sequence) = (store().await, name(sequence));
+    let (tables, sequence) = (store().await, name(sequence));
+    let location = tables.location();
+    let (_, prefix) = location.split_once("?prefix=").unwrap();
+    let hosts = hosts();
+    let session = SessionBuilder::new()
+        .known_nodes(hosts.split(','))
+        .build()
+        .await;
+    let store = CqlStore::from_session(Arc::new(session.unwrap()), &keyspace()).unwrap();
+    let store = store.with_prefix(prefix).unwrap();
+    store.check(deadline()).await.unwrap();
     let row = fresh(Definition::default());
     let inserted = store.insert(&sequence, &row, deadline()).await;
     assert_eq!(inserted.unwrap(), Swapped::Applied);
@@ -126,8 +139,12 @@ async fn live_a_client_starts_with_a_node_frozen() {
     let Some(_frozen) = Frozen::at(first_replica(&store, &orders)) else {
         return;
     };
-    let location = store.location();
-    let url = location.replace("cassandra://", "cassandra://unknown.invalid,");
+    let (_, tables) = store
+        .location()
+        .rsplit_once('/')
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .unwrap();
+    let url = format!("cassandra://unknown.invalid,{}/{tables}", hosts());
     let began = Instant::now();
     let newcomer = CqlStore::connect(CqlOptions::from_url(&url).unwrap())
         .await
