@@ -21,13 +21,13 @@ fn contact_points() -> String {
 }
 
 /// A keyspace of the test's own, which is not there yet, and is dropped in the end.
-struct Live {
-    world: World,
+pub(crate) struct Live {
+    pub(crate) world: World,
     keyspace: String,
 }
 
 impl Live {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = World::bare();
         let random = folder.path("").display().to_string();
         let random: String = random.chars().filter(char::is_ascii_alphanumeric).collect();
