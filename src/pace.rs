@@ -15,7 +15,7 @@ const LARGEST: Duration = Duration::from_secs(1);
 const FORGOTTEN: Duration = Duration::from_secs(5);
 
 /// A window from which the wait before an attempt is drawn. It doubles when another client was first and shrinks by
-/// a quarter with each reservation, and is kept between reservations: a client that started anew at nothing after
+/// an eighth with each reservation, and is kept between reservations: a client that started anew at nothing after
 /// each success would be first again and again, and the others would starve.
 #[derive(Debug)]
 pub(crate) struct Pace(Mutex<Window>);
@@ -51,7 +51,7 @@ impl Pace {
 
     /// An attempt was applied.
     pub(crate) fn won(&self) {
-        let size = self.size() * 3 / 4;
+        let size = self.size() * 7 / 8;
         self.set(if size < FIRST { Duration::ZERO } else { size });
     }
 
@@ -80,12 +80,12 @@ mod tests {
         }
         assert_eq!(pace.size(), 4 * FIRST);
         pace.won();
-        assert_eq!(pace.size(), 3 * FIRST);
+        assert_eq!(pace.size(), 4 * FIRST * 7 / 8);
         for _ in 0..20 {
             pace.lost();
         }
         assert_eq!(pace.size(), LARGEST);
-        for _ in 0..20 {
+        for _ in 0..50 {
             pace.won();
         }
         assert_eq!(pace.size(), Duration::ZERO, "who is alone waits for nobody");
