@@ -282,6 +282,38 @@ fn a_cluster_that_is_not_there() {
 }
 
 #[test]
+fn a_cluster_that_says_nothing() {
+    let world = World::bare();
+    // Connections are taken by the system, and nobody ever answers.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("cassandra://{}/shop", silent.local_addr().unwrap());
+    for command in [&["list"][..], &["init"], &["alloc", "orders", "--create"]] {
+        let began = Instant::now();
+        let shown = world.run(&[command, &["--store", &url, "--timeout", "2s"]].concat());
+        assert!(shown.starts_with("exit 4\n"), "{shown}");
+        assert!(shown.contains("\n\nhint: "), "{shown}");
+        assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    }
+}
+
+#[test]
+fn a_file_of_a_later_version() {
+    let world = World::embedded();
+    world.done(&["create", "orders"]);
+    let later = rusqlite::Connection::open(world.path("ids.db")).unwrap();
+    later.execute_batch("PRAGMA user_version = 2").unwrap();
+    drop(later);
+    assert_snapshot!(world.run(&["alloc", "orders"]), @"
+    exit 1
+    --- stderr
+    error: sqlite:ids.db refuses
+    caused by: [FOLDER]/ids.db has tables of format 2, and this version of lamport-seq knows format 1
+
+    hint: use the version of lamport-seq that made the file, or a later one
+    ");
+}
+
+#[test]
 fn a_wrong_log_filter() {
     let world = World::embedded().with("RUST_LOG", "lamport_seq=loud");
     assert_snapshot!(world.run(&["list"]), @r#"
