@@ -136,14 +136,17 @@ fn connect(place: &Place, create: bool) -> Result<Connection, Failure> {
         );
     }
     keep_durably(&connection, place)?;
-    if content == Content::Nothing {
-        // Many processes may come here at once: the first makes the tables, the others find them.
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        if tables::inspect(&transaction)? == Content::Nothing {
-            tables::create(&transaction)?;
-        }
-        commit(transaction)?;
+    // Many processes may come here at once: the first makes the tables, the others find them. Where there is nothing to
+    // make, reading opens the log, which a switch of the journal has not done yet.
+    let behavior = match content {
+        Content::Nothing => TransactionBehavior::Immediate,
+        Content::Sequences => TransactionBehavior::Deferred,
+    };
+    let transaction = connection.transaction_with_behavior(behavior)?;
+    if tables::inspect(&transaction)? == Content::Nothing {
+        tables::create(&transaction)?;
     }
+    commit(transaction)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     Ok(connection)
 }

@@ -137,6 +137,22 @@ async fn a_file_that_is_mounted_by_itself_is_refused() {
 }
 
 #[tokio::test]
+async fn a_file_whose_journal_was_switched_is_switched_back() {
+    let (_folder, store) = crate::new_file().await;
+    let row = insert(&store).await;
+    let path = store.path().to_owned();
+    drop(store);
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.pragma_update(None, "journal_mode", "DELETE").unwrap();
+    drop(other);
+    let store = SqliteStore::open(&path).await.unwrap();
+    assert_eq!(read(&store).await.unwrap(), Some(row));
+    let other = rusqlite::Connection::open(&path).unwrap();
+    let mode: String = other.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
+    assert_eq!(mode, "wal");
+}
+
+#[tokio::test]
 async fn what_is_no_database_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("notes.txt");
