@@ -23,6 +23,8 @@ pub struct Stop {
     pub location: Arc<str>,
     /// Why.
     pub cause: StopCause,
+    /// What the store itself says is to be done.
+    pub(crate) advice: Option<String>,
 }
 
 /// What a stop has found.
