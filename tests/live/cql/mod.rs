@@ -1,5 +1,6 @@
 //! The CQL store on a real cluster.
 
+mod addresses;
 mod adoption;
 mod faults;
 mod refusals;
