@@ -58,10 +58,7 @@ impl Protocol {
         match row.created {
             Some(created) if created != birth => {
                 let (seen, found) = (Some(birth), row.created);
-                Err(self
-                    .register()
-                    .stop(StopCause::Recreated { seen, found })
-                    .into())
+                Err(self.register().stop(StopCause::Recreated { seen, found }).into())
             }
             _ => Ok(row),
         }
@@ -76,20 +73,14 @@ impl Protocol {
     ) -> Result<bool, Error> {
         // S6: serial reads ask a majority. A replica outside of it that remembers the sequence forbids a new start.
         let mut effort = Effort::until(deadline);
-        if !self
-            .ask(&mut effort, |p, until| {
-                p.store().confirm_absent(p.name(), until)
-            })
-            .await?
-        {
+        if !self.ask(&mut effort, |p, until| p.store().confirm_absent(p.name(), until)).await? {
             return Err(self.register().describe(StopCause::Missing).into());
         }
         let created = identity::birth(entropy)?;
         if !self.announce(created, None, deadline).await? {
             return Ok(false);
         }
-        self.insert(&Row::unused(definition, created), deadline)
-            .await?;
+        self.insert(&Row::unused(definition, created), deadline).await?;
         Ok(true)
     }
 
@@ -102,11 +93,7 @@ impl Protocol {
     ) -> Result<bool, Error> {
         let mut effort = Effort::until(deadline);
         loop {
-            match self
-                .store()
-                .write_birth(self.name(), created, replaces, deadline)
-                .await
-            {
+            match self.store().write_birth(self.name(), created, replaces, deadline).await {
                 Ok(Swapped::Applied) => return Ok(true),
                 // S3: an earlier try of this loop may have been applied late; the identity tells.
                 Ok(Swapped::NotApplied { .. }) => {
@@ -148,13 +135,15 @@ impl Protocol {
     /// The identity that was written at birth.
     pub(crate) async fn read_birth(&self, deadline: Instant) -> Result<Option<Uuid>, Error> {
         let mut effort = Effort::until(deadline);
-        self.ask(&mut effort, |p, until| {
-            p.store().read_birth(p.name(), until)
-        })
-        .await
+        self.ask(&mut effort, |p, until| p.store().read_birth(p.name(), until)).await
     }
 
-    fn not_adopted(&self) -> Error {
+    pub(crate) fn not_found(&self) -> Error {
+        let (sequence, location) = (self.name().clone(), self.register().location.clone());
+        Error::NotFound { sequence, location }
+    }
+
+    pub(crate) fn not_adopted(&self) -> Error {
         let (sequence, location) = (self.name().clone(), self.register().location.clone());
         Error::NotAdopted { sequence, location }
     }

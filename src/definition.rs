@@ -1,5 +1,6 @@
 //! What a sequence is: its name and its definition, valid by construction.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::num::NonZeroI64;
 use std::str::FromStr;
@@ -44,6 +45,13 @@ pub enum InvalidName {
     NotNfc(String),
 }
 
+impl From<Infallible> for InvalidName {
+    /// For the sake of functions that take anything that can be a name: a name can.
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}
+
 impl SequenceName {
     /// The longest name, in bytes of UTF-8.
     pub const MAX_BYTES: usize = 255;
@@ -69,6 +77,27 @@ impl SequenceName {
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The name as the last argument of a command in a POSIX shell, for hints that can be pasted: quoted where it
+    /// must be, and behind `--` where it would pass for an option.
+    ///
+    /// ```
+    /// # use lamport_seq::SequenceName;
+    /// let argument = |name| SequenceName::new(name).map(|name| name.shell_argument());
+    /// assert_eq!(argument("orders")?, "orders");
+    /// assert_eq!(argument("o'brien")?, r"'o'\''brien'");
+    /// assert_eq!(argument("-x y")?, "-- '-x y'");
+    /// # Ok::<(), lamport_seq::InvalidName>(())
+    /// ```
+    pub fn shell_argument(&self) -> String {
+        let is_plain = |c: char| c.is_alphanumeric() || "_-./:@%+,=".contains(c);
+        let word = if self.0.chars().all(is_plain) {
+            self.0.to_string()
+        } else {
+            format!("'{}'", self.0.replace('\'', r"'\''"))
+        };
+        if self.0.starts_with('-') { format!("-- {word}") } else { word }
     }
 }
 
@@ -174,13 +203,7 @@ pub enum InvalidDefinition {
 impl Default for Definition {
     /// PostgreSQL's defaults: 1, 2, 3 and so on up to 9223372036854775807.
     fn default() -> Self {
-        Self {
-            start_value: 1,
-            increment_by: ONE,
-            min_value: 1,
-            max_value: i64::MAX,
-            strict: false,
-        }
+        Self { start_value: 1, increment_by: ONE, min_value: 1, max_value: i64::MAX, strict: false }
     }
 }
 
@@ -197,10 +220,7 @@ impl Definition {
 
     /// What a row without definition means: one by one over all bigints (S10).
     pub(crate) fn undefined() -> Self {
-        Self {
-            min_value: i64::MIN,
-            ..Self::default()
-        }
+        Self { min_value: i64::MIN, ..Self::default() }
     }
 
     /// The first id.
@@ -228,11 +248,6 @@ impl Definition {
         self.strict
     }
 
-    /// The distance between ids, as the arithmetic in [`range`] takes it.
-    pub(crate) const fn increment(&self) -> NonZeroI64 {
-        self.increment_by
-    }
-
     /// The value of a new sequence's row: the id before the first. Checked when the definition was built.
     pub(crate) fn initial_value(&self) -> i64 {
         self.start_value.wrapping_sub(self.increment_by.get())
@@ -240,11 +255,7 @@ impl Definition {
 
     /// The bound that the sequence moves towards.
     pub const fn end(&self) -> i64 {
-        if self.increment_by.get() > 0 {
-            self.max_value
-        } else {
-            self.min_value
-        }
+        if self.increment_by.get() > 0 { self.max_value } else { self.min_value }
     }
 
     /// How many ids come after `value`.
@@ -286,19 +297,19 @@ impl Definition {
 
     /// Whether using up `ids` ids after `value` at once needs consent (S12): it can't be undone.
     pub(crate) fn is_leap(&self, value: i64, ids: u64) -> bool {
-        ids > SMALL_JUMP && ids > self.remaining(value) / 100
+        ids > self.modest(value)
+    }
+
+    /// The most ids after `value` that can be used up at once without consent (S12).
+    pub(crate) fn modest(&self, value: i64) -> u64 {
+        SMALL_JUMP.max(self.remaining(value) / 100)
     }
 
     /// Whether `other` is this definition with the same or wider bounds (S10).
     pub(crate) fn widens_to(&self, other: &Self) -> bool {
         other.min_value <= self.min_value
             && other.max_value >= self.max_value
-            && *self
-                == (Self {
-                    min_value: self.min_value,
-                    max_value: self.max_value,
-                    ..*other
-                })
+            && *self == (Self { min_value: self.min_value, max_value: self.max_value, ..*other })
     }
 
     /// This definition with the wider of each pair of bounds.
@@ -312,42 +323,21 @@ impl Definition {
 
     /// This definition with other bounds, if they are possible.
     pub(crate) fn with_bounds(&self, min: i64, max: i64) -> Result<Self, InvalidDefinition> {
-        Self {
-            min_value: min,
-            max_value: max,
-            ..*self
-        }
-        .check()
+        Self { min_value: min, max_value: max, ..*self }.check()
     }
 
     fn check(self) -> Result<Self, InvalidDefinition> {
-        let Self {
-            start_value,
-            increment_by,
-            min_value,
-            max_value,
-            ..
-        } = self;
+        let Self { start_value, increment_by, min_value, max_value, .. } = self;
         if min_value >= max_value {
-            return Err(InvalidDefinition::EmptyBounds {
-                min_value,
-                max_value,
-            });
+            return Err(InvalidDefinition::EmptyBounds { min_value, max_value });
         }
         if !(min_value..=max_value).contains(&start_value) {
-            return Err(InvalidDefinition::StartOutOfBounds {
-                start_value,
-                min_value,
-                max_value,
-            });
+            return Err(InvalidDefinition::StartOutOfBounds { start_value, min_value, max_value });
         }
         // S12: the row of a new sequence holds the id before the first.
         if start_value.checked_sub(increment_by.get()).is_none() {
             let increment_by = increment_by.get();
-            return Err(InvalidDefinition::StartTooNearTheEdge {
-                start_value,
-                increment_by,
-            });
+            return Err(InvalidDefinition::StartTooNearTheEdge { start_value, increment_by });
         }
         Ok(self)
     }
@@ -355,22 +345,9 @@ impl Definition {
 
 impl fmt::Display for Definition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            start_value,
-            increment_by,
-            min_value,
-            max_value,
-            strict,
-        } = self;
-        write!(
-            f,
-            "start {start_value} increment {increment_by} min {min_value} max {max_value}"
-        )?;
-        if *strict {
-            f.write_str(" strict")
-        } else {
-            Ok(())
-        }
+        let Self { start_value, increment_by, min_value, max_value, strict } = self;
+        write!(f, "start {start_value} increment {increment_by} min {min_value} max {max_value}")?;
+        if *strict { f.write_str(" strict") } else { Ok(()) }
     }
 }
 
@@ -440,16 +417,7 @@ impl DefinitionBuilder {
         let (type_min, type_max) = self.bounds_of_type.unwrap_or((i64::MIN, i64::MAX));
         let min_value = self.min_value.unwrap_or(if rising { 1 } else { type_min });
         let max_value = self.max_value.unwrap_or(if rising { type_max } else { -1 });
-        let start_value = self
-            .start_value
-            .unwrap_or(if rising { min_value } else { max_value });
-        Definition {
-            start_value,
-            increment_by,
-            min_value,
-            max_value,
-            strict: self.strict,
-        }
-        .check()
+        let start_value = self.start_value.unwrap_or(if rising { min_value } else { max_value });
+        Definition { start_value, increment_by, min_value, max_value, strict: self.strict }.check()
     }
 }

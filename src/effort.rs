@@ -20,7 +20,7 @@ pub(crate) struct Effort {
     pub(crate) conflicts: u32,
     /// The last failure that changed nothing.
     pub(crate) trouble: Option<StoreError>,
-    /// The failure of a write whose outcome has not been learnt (S3).
+    /// The failure of a write that may still be applied (S3): once there, it is the call's error.
     pub(crate) doubt: Option<StoreError>,
 }
 
@@ -28,14 +28,7 @@ impl Effort {
     pub(crate) fn until(deadline: Instant) -> Self {
         let began = Instant::now();
         let backoff = Backoff::default();
-        Self {
-            began,
-            deadline,
-            backoff,
-            conflicts: 0,
-            trouble: None,
-            doubt: None,
-        }
+        Self { began, deadline, backoff, conflicts: 0, trouble: None, doubt: None }
     }
 
     /// Waits before the next try; the error if there is no time for one.
@@ -74,17 +67,9 @@ impl Effort {
             (Some(source), _) => Error::Unknown { location, source },
             (None, None) if self.conflicts > 0 => {
                 let (sequence, conflicts) = (at.sequence.clone(), self.conflicts);
-                Error::Contended {
-                    sequence,
-                    conflicts,
-                    waited,
-                }
+                Error::Contended { sequence, conflicts, waited }
             }
-            (None, source) => Error::Unavailable {
-                location,
-                waited,
-                source,
-            },
+            (None, source) => Error::Unavailable { location, waited, source },
         }
     }
 

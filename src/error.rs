@@ -177,20 +177,14 @@ pub enum Error {
 impl Error {
     /// Whether trying again later may succeed, with nothing changed by this call.
     pub fn is_retryable(&self) -> bool {
-        matches!(
-            self,
-            Self::Contended { .. } | Self::Unavailable { .. } | Self::TimedOut { .. }
-        )
+        matches!(self, Self::Contended { .. } | Self::Unavailable { .. } | Self::TimedOut { .. })
     }
 
     /// Whether something may have been changed in the store. Trying again is safe; ids may have been burned.
     pub fn is_unknown(&self) -> bool {
         match self {
             Self::Unknown { .. } => true,
-            Self::TimedOut {
-                source: Some(cause),
-                ..
-            } => cause.is_unknown(),
+            Self::TimedOut { source: Some(cause), .. } => cause.is_unknown(),
             _ => false,
         }
     }
@@ -212,27 +206,32 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::NotFound { sequence, .. } => {
-                format!("create it with `lseq create {sequence}`, or see `lseq list`")
+                let name = sequence.shell_argument();
+                format!("create it with `lseq create {name}`, or see `lseq list`")
             }
             Self::NotAdopted { .. } => {
                 "`lseq init --adopt` writes the births; read what it prints first".to_owned()
             }
             Self::AlreadyExists { sequence, .. } => {
-                format!("`lseq status {sequence}` shows it; `--if-not-exists` accepts an equal one")
+                let name = sequence.shell_argument();
+                format!("`lseq status {name}` shows it; `--if-not-exists` accepts an equal one")
             }
             Self::DefinitionMismatch { sequence, .. } => format!(
-                "a definition is immutable, but `lseq alter {sequence}` widens its bounds; \
-                 otherwise open it as it is stored"
+                "a definition is immutable, but `lseq alter --max N {}` widens its bounds; \
+                 otherwise open it as it is stored",
+                sequence.shell_argument()
             ),
-            Self::Behind {
-                sequence,
-                not_below,
-                ..
-            } => format!(
-                "was a backup restored? `lseq advance {sequence} --above {not_below}` moves it on"
+            Self::Behind { sequence, not_below, .. } => format!(
+                "was a backup restored? `lseq advance --above {not_below} {}` moves it on",
+                sequence.shell_argument()
             ),
+            Self::Exhausted { end: i64::MAX | i64::MIN, .. } => {
+                "no bigint lies beyond its end: only a sequence of another name gives more ids"
+                    .to_owned()
+            }
             Self::Exhausted { sequence, .. } => format!(
-                "`lseq alter {sequence} --max N` widens it, if the column that takes the ids can hold more"
+                "`lseq alter --max N {}` (`--min` for a falling one) widens it, if the column that takes the ids can hold more",
+                sequence.shell_argument()
             ),
             Self::JumpTooFar { .. } => {
                 "it can't be undone; say `--yes` (or set `max_jump`) if it is meant".to_owned()
@@ -241,14 +240,8 @@ impl Error {
             Self::Refused { source, .. } | Self::Unknown { source, .. } => {
                 source.hint()?.to_owned()
             }
-            Self::Unavailable {
-                source: Some(source),
-                ..
-            } => source.hint()?.to_owned(),
-            Self::TimedOut {
-                source: Some(cause),
-                ..
-            } => cause.hint()?,
+            Self::Unavailable { source: Some(source), .. } => source.hint()?.to_owned(),
+            Self::TimedOut { source: Some(cause), .. } => cause.hint()?,
             _ => return None,
         };
         Some(hint)

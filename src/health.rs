@@ -24,10 +24,7 @@ pub(crate) struct Outage {
 
 impl Health {
     pub(crate) fn new(register: Arc<Register>) -> Self {
-        Self {
-            register,
-            outage: Mutex::default(),
-        }
+        Self { register, outage: Mutex::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Outage>> {
@@ -41,27 +38,18 @@ impl Health {
     /// A statement has failed. The first one in a row is logged.
     pub(crate) fn failed(&self, cause: &StoreError) {
         let mut outage = self.lock();
-        let since = outage
-            .as_ref()
-            .map_or_else(Instant::now, |outage| outage.since);
+        let since = outage.as_ref().map_or_else(Instant::now, |outage| outage.since);
         if outage.is_none() {
-            let Register {
-                sequence, location, ..
-            } = &*self.register;
+            let Register { sequence, location, .. } = &*self.register;
             tracing::warn!(%sequence, %location, "the store does not answer as it should: {cause}");
         }
-        *outage = Some(Outage {
-            since,
-            cause: cause.clone(),
-        });
+        *outage = Some(Outage { since, cause: cause.clone() });
     }
 
     /// A statement has succeeded. The end of an outage is logged.
     pub(crate) fn succeeded(&self) {
         if let Some(Outage { since, .. }) = self.lock().take() {
-            let Register {
-                sequence, location, ..
-            } = &*self.register;
+            let Register { sequence, location, .. } = &*self.register;
             let lasted =
                 Duration::from_millis(u64::try_from(since.elapsed().as_millis()).unwrap_or(0));
             tracing::warn!(%sequence, %location, "the store answers again after {lasted:?}");

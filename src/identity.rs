@@ -8,12 +8,14 @@ use uuid::Uuid;
 use crate::error::Error;
 
 /// Where attempt uuids and jitter come from. The operating system, but for simulations.
+#[cfg_attr(not(feature = "testing"), expect(unreachable_pub, reason = "exported for tests"))]
 pub trait Entropy: Send + Sync + 'static {
     /// Fills `bytes` with bits that nobody else will draw, or says why it can't.
     fn fill(&self, bytes: &mut [u8]) -> Result<(), String>;
 }
 
 /// The operating system's random source.
+#[cfg_attr(not(feature = "testing"), expect(unreachable_pub, reason = "exported for tests"))]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OsEntropy;
 
@@ -41,7 +43,6 @@ impl Identity {
     }
 
     /// A generator with this very tag.
-    #[cfg(feature = "testing")]
     pub(crate) fn with_tag(tag: [u8; TAG_BYTES], entropy: Arc<dyn Entropy>) -> Self {
         Self { tag, entropy }
     }
@@ -57,19 +58,14 @@ impl Identity {
     /// A fraction in 0..1, for jitter. Without entropy there is no jitter, which is slow and not unsafe.
     pub(crate) fn fraction(&self) -> f64 {
         let mut bytes = [0; 4];
-        let drawn = self
-            .entropy
-            .fill(&mut bytes)
-            .map(|()| u32::from_le_bytes(bytes));
+        let drawn = self.entropy.fill(&mut bytes).map(|()| u32::from_le_bytes(bytes));
         f64::from(drawn.unwrap_or(u32::MAX)) / f64::from(u32::MAX)
     }
 }
 
 impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Identity")
-            .field("tag", &self.tag)
-            .finish_non_exhaustive()
+        f.debug_struct("Identity").field("tag", &self.tag).finish_non_exhaustive()
     }
 }
 
@@ -108,9 +104,6 @@ mod tests {
                 Err("pool is empty".to_owned())
             }
         }
-        assert!(matches!(
-            Identity::draw(Arc::new(Empty)),
-            Err(Error::NoEntropy(_))
-        ));
+        assert!(matches!(Identity::draw(Arc::new(Empty)), Err(Error::NoEntropy(_))));
     }
 }

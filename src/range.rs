@@ -31,11 +31,7 @@ impl IdRange {
         let increment = NonZeroI64::new(increment)?;
         let distance = i128::from(last) - i128::from(first);
         let step = i128::from(increment.get());
-        (distance % step == 0 && distance / step >= 0).then_some(Self {
-            first,
-            last,
-            increment,
-        })
+        (distance % step == 0 && distance / step >= 0).then_some(Self { first, last, increment })
     }
 
     /// The first id.
@@ -78,16 +74,8 @@ impl IdRange {
         // Both ends lie inside this range, so neither can overflow.
         let last = offset(self.first, self.increment, count - 1);
         let next = offset(self.first, self.increment, count);
-        let (Some(last), Some(next)) = (last, next) else {
-            unreachable!("inside the range")
-        };
-        (
-            Self { last, ..self },
-            Some(Self {
-                first: next,
-                ..self
-            }),
-        )
+        let (Some(last), Some(next)) = (last, next) else { unreachable!("inside the range") };
+        (Self { last, ..self }, Some(Self { first: next, ..self }))
     }
 
     /// What is left of the range beyond `floor`; `None` if nothing is.
@@ -98,8 +86,7 @@ impl IdRange {
         if !is_beyond(self.last, floor, self.increment) {
             return None;
         }
-        self.split(steps_between(self.first, floor, self.increment).saturating_add(1))
-            .1
+        self.split(steps_between(self.first, floor, self.increment).saturating_add(1)).1
     }
 }
 
@@ -118,10 +105,7 @@ impl IntoIterator for IdRange {
     type IntoIter = Ids;
 
     fn into_iter(self) -> Ids {
-        Ids {
-            next: Some(self.first),
-            range: self,
-        }
+        Ids { next: Some(self.first), range: self }
     }
 }
 
@@ -138,11 +122,8 @@ impl Iterator for Ids {
     fn next(&mut self) -> Option<i64> {
         let id = self.next?;
         // The last id may be the last that a bigint holds: nothing is added to it.
-        self.next = if id == self.range.last {
-            None
-        } else {
-            id.checked_add(self.range.increment())
-        };
+        self.next =
+            if id == self.range.last { None } else { id.checked_add(self.range.increment()) };
         Some(id)
     }
 
@@ -150,29 +131,18 @@ impl Iterator for Ids {
         let left = self.next.map_or(0, |next| {
             steps_between(next, self.range.last, self.range.increment).saturating_add(1)
         });
-        (
-            usize::try_from(left).unwrap_or(usize::MAX),
-            usize::try_from(left).ok(),
-        )
+        (usize::try_from(left).unwrap_or(usize::MAX), usize::try_from(left).ok())
     }
 }
 
 /// Whether `id` lies strictly further in the direction of `increment` than `other`.
 pub(crate) fn is_beyond(id: i64, other: i64, increment: NonZeroI64) -> bool {
-    if increment.get() > 0 {
-        id > other
-    } else {
-        id < other
-    }
+    if increment.get() > 0 { id > other } else { id < other }
 }
 
 /// The further of two ids in the direction of `increment`.
 pub(crate) fn furthest(a: i64, b: i64, increment: NonZeroI64) -> i64 {
-    if increment.get() > 0 {
-        a.max(b)
-    } else {
-        a.min(b)
-    }
+    if increment.get() > 0 { a.max(b) } else { a.min(b) }
 }
 
 /// How many whole steps of `increment` fit between `from` and `to`; 0 if `to` lies behind `from`.
@@ -194,11 +164,7 @@ pub(crate) fn align(id: i64, start: i64, increment: NonZeroI64) -> Option<i64> {
     let step = i128::from(increment.get());
     let distance = i128::from(id) - i128::from(start);
     // Rounds towards where the sequence comes from: down for a rising sequence, up for a falling one.
-    let past = if step > 0 {
-        distance.rem_euclid(step)
-    } else {
-        -(-distance).rem_euclid(-step)
-    };
+    let past = if step > 0 { distance.rem_euclid(step) } else { -(-distance).rem_euclid(-step) };
     i64::try_from(i128::from(id) - past).ok()
 }
 
@@ -225,10 +191,7 @@ mod tests {
     #[test]
     fn the_last_bigint_can_be_an_id() {
         let range = IdRange::new(i64::MAX - 2, i64::MAX, 1).unwrap();
-        assert_eq!(
-            range.into_iter().collect::<Vec<_>>(),
-            [i64::MAX - 2, i64::MAX - 1, i64::MAX]
-        );
+        assert_eq!(range.into_iter().collect::<Vec<_>>(), [i64::MAX - 2, i64::MAX - 1, i64::MAX]);
         let range = IdRange::new(i64::MIN + 1, i64::MIN, -1).unwrap();
         assert_eq!(range.into_iter().count(), 2);
         let all = IdRange::new(i64::MIN + 1, i64::MAX, 1).unwrap();

@@ -27,19 +27,12 @@ struct Knowledge {
 
 impl Register {
     pub(crate) fn new(sequence: SequenceName, location: Arc<str>) -> Self {
-        Self {
-            sequence,
-            location,
-            knowledge: Mutex::default(),
-            stop: OnceLock::new(),
-        }
+        Self { sequence, location, knowledge: Mutex::default(), stop: OnceLock::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Knowledge> {
         // Nothing in here is ever left half changed, so a poisoned lock holds good data.
-        self.knowledge
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.knowledge.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The mark as it stands; keep it when a read is sent, for [`judge`](Self::judge).
@@ -56,11 +49,7 @@ impl Register {
     pub(crate) fn raise_floor(&self, floor: i64, row: &Row) {
         let mut known = self.lock();
         let definition = row.definition();
-        known.floor = Some(
-            known
-                .floor
-                .map_or(floor, |old| definition.furthest(old, floor)),
-        );
+        known.floor = Some(known.floor.map_or(floor, |old| definition.furthest(old, floor)));
     }
 
     /// S5: the stop, if the sequence has stopped.
@@ -71,11 +60,7 @@ impl Register {
     /// The error for `cause`, which stops nothing yet.
     pub(crate) fn describe(&self, cause: StopCause) -> Arc<Stop> {
         let (sequence, location) = (self.sequence.clone(), self.location.clone());
-        Arc::new(Stop {
-            sequence,
-            location,
-            cause,
-        })
+        Arc::new(Stop { sequence, location, cause })
     }
 
     /// S5: stops the sequence for good on this handle. The first cause stays.
@@ -94,10 +79,7 @@ impl Register {
             StoreErrorKind::Corrupt => StopCause::Corrupt(error.to_string()),
             StoreErrorKind::Gone => StopCause::Gone(error.to_string()),
             _ => {
-                return Error::Refused {
-                    location: self.location.clone(),
-                    source: error,
-                };
+                return Error::Refused { location: self.location.clone(), source: error };
             }
         };
         Error::Stopped(self.stop(cause))
@@ -147,10 +129,7 @@ impl Register {
 /// What in `found` can't follow from `seen`, which was in the row before the read was sent.
 fn contradiction(seen: &Row, found: &Row) -> Option<StopCause> {
     if found.created != seen.created {
-        return Some(StopCause::Recreated {
-            seen: seen.created,
-            found: found.created,
-        });
+        return Some(StopCause::Recreated { seen: seen.created, found: found.created });
     }
     let definition = seen.definition();
     if !definition.widens_to(&found.definition()) {
@@ -160,20 +139,14 @@ fn contradiction(seen: &Row, found: &Row) -> Option<StopCause> {
     let (was, is) = (seen.timestamp, found.timestamp);
     let went_back = definition.is_beyond(was.value, is.value);
     let changed_hands = was.value == is.value && was.node != is.node;
-    (went_back || changed_hands).then_some(StopCause::Regressed {
-        seen: was,
-        found: is,
-    })
+    (went_back || changed_hands).then_some(StopCause::Regressed { seen: was, found: is })
 }
 
 /// The further of two rows of one sequence, with the wider bounds of the two.
 fn further(mark: Row, row: Row) -> Row {
     let definition = mark.definition();
-    let mut further = if definition.is_beyond(row.timestamp.value, mark.timestamp.value) {
-        row
-    } else {
-        mark
-    };
+    let mut further =
+        if definition.is_beyond(row.timestamp.value, mark.timestamp.value) { row } else { mark };
     if let (Some(a), Some(b)) = (mark.definition, row.definition) {
         further.definition = Some(a.widest(&b));
     }
@@ -192,10 +165,7 @@ mod tests {
 
     fn row(value: i64, node: u128) -> Row {
         let unused = Row::unused(Definition::default(), Uuid::from_u128(7));
-        Row {
-            timestamp: LamportTimestamp::new(value, Uuid::from_u128(node)),
-            ..unused
-        }
+        Row { timestamp: LamportTimestamp::new(value, Uuid::from_u128(node)), ..unused }
     }
 
     fn cause(judged: Result<Row, Arc<Stop>>) -> StopCause {
@@ -221,20 +191,14 @@ mod tests {
 
     #[test]
     fn s4_another_birth_and_a_missing_row_are_stops() {
-        let reborn = Row {
-            created: Some(Uuid::from_u128(8)),
-            ..row(200, 2)
-        };
+        let reborn = Row { created: Some(Uuid::from_u128(8)), ..row(200, 2) };
         let first = register();
         first.raise(row(100, 1));
         let found = cause(first.judge(first.mark().as_ref(), Some(reborn)));
         assert!(matches!(found, StopCause::Recreated { .. }), "{found:?}");
         let second = register();
         second.raise(row(100, 1));
-        assert_eq!(
-            cause(second.judge(second.mark().as_ref(), None)),
-            StopCause::Missing
-        );
+        assert_eq!(cause(second.judge(second.mark().as_ref(), None)), StopCause::Missing);
     }
 
     #[test]
@@ -243,19 +207,8 @@ mod tests {
         register.raise(row(100, 1));
         let sent = register.mark();
         register.raise(row(200, 2));
-        assert_eq!(
-            register
-                .judge(sent.as_ref(), Some(row(150, 3)))
-                .unwrap()
-                .timestamp
-                .value,
-            150
-        );
-        assert_eq!(
-            register.mark().unwrap().timestamp.value,
-            200,
-            "the mark never goes back"
-        );
+        assert_eq!(register.judge(sent.as_ref(), Some(row(150, 3))).unwrap().timestamp.value, 150);
+        assert_eq!(register.mark().unwrap().timestamp.value, 200, "the mark never goes back");
     }
 
     #[test]
@@ -270,17 +223,11 @@ mod tests {
     fn s10_bounds_may_widen_and_nothing_else_may_change() {
         let register = register();
         let narrow = Definition::builder().int().build().unwrap();
-        register.raise(Row {
-            definition: Some(narrow),
-            ..row(1, 1)
-        });
+        register.raise(Row { definition: Some(narrow), ..row(1, 1) });
         let sent = register.mark();
         register.judge(sent.as_ref(), Some(row(2, 2))).unwrap();
         assert_eq!(register.mark().unwrap().definition().max_value(), i64::MAX);
-        let narrowed = Row {
-            definition: Some(narrow),
-            ..row(3, 3)
-        };
+        let narrowed = Row { definition: Some(narrow), ..row(3, 3) };
         let found = cause(register.judge(register.mark().as_ref(), Some(narrowed)));
         assert!(matches!(found, StopCause::Redefined { .. }), "{found:?}");
     }

@@ -71,13 +71,7 @@ impl Protocol {
     pub(crate) fn new(opened: Opened, identity: Identity, verify: Verify) -> Self {
         let Opened { store, register } = opened;
         let health = Health::new(register.clone());
-        Self {
-            store,
-            register,
-            identity,
-            verify,
-            health,
-        }
+        Self { store, register, identity, verify, health }
     }
 
     pub(crate) fn register(&self) -> &Arc<Register> {
@@ -108,10 +102,7 @@ impl Protocol {
     ) -> Result<Reservation, Error> {
         let plan = |row: &Row| request.plan(&self.register, row);
         let (range, timestamp) = self.propose(plan, deadline).await?;
-        Ok(Reservation {
-            range,
-            node: timestamp.node,
-        })
+        Ok(Reservation { range, node: timestamp.node })
     }
 
     /// Moves the row as `plan` says, however often another client is first. Gives the row's new timestamp too.
@@ -126,6 +117,7 @@ impl Protocol {
             None => self.read_row(&mut effort).await?,
         };
         let mut fresh = false;
+        let mut waited = true;
         loop {
             self.register.check()?;
             let (value, gives) = match plan(&row) {
@@ -139,17 +131,26 @@ impl Protocol {
                     continue;
                 }
             };
+            fresh = false;
             // S2: a uuid of its own for every attempt.
             let target = LamportTimestamp::new(value, self.identity.attempt()?);
             match self.attempt(&row, target, &mut effort).await? {
                 Attempt::Ours => return Ok((gives, target)),
-                Attempt::Lost { learnt } => {
+                // What was known before a wait is old after it, so a hint is worth one try at once.
+                Attempt::Stale { newer } if waited => {
+                    waited = false;
+                    row = newer;
+                }
+                Attempt::Stale { newer } => {
+                    waited = true;
+                    row = newer;
                     effort.wait(&self.identity, &self.register).await?;
-                    fresh = learnt.is_none();
-                    row = match learnt {
-                        Some(learnt) => learnt,
-                        None => self.read_row(&mut effort).await?,
-                    };
+                }
+                Attempt::Lost => {
+                    waited = true;
+                    effort.wait(&self.identity, &self.register).await?;
+                    row = self.read_row(&mut effort).await?;
+                    fresh = true;
                 }
             }
         }
@@ -174,17 +175,18 @@ impl Protocol {
                 }
                 Ok(Attempt::Ours)
             }
-            Ok(Swapped::NotApplied { value }) => {
+            Ok(Swapped::NotApplied { found }) => {
                 self.health.succeeded();
                 effort.conflicts = effort.conflicts.saturating_add(1);
                 // S1: a clean `false` is never claimed. S4: the hint says where to try next and raises no mark; it
                 // is used only where it lies ahead, since a row that went back needs a read to be judged.
-                let ahead = value.filter(|v| row.definition().is_beyond(*v, row.timestamp.value));
-                let learnt = ahead.map(|value| Row {
-                    timestamp: LamportTimestamp::new(value, row.timestamp.node),
-                    ..*row
-                });
-                Ok(Attempt::Lost { learnt })
+                let ahead = |found: &LamportTimestamp| {
+                    row.definition().is_beyond(found.value, row.timestamp.value)
+                };
+                Ok(match found.filter(ahead) {
+                    Some(timestamp) => Attempt::Stale { newer: Row { timestamp, ..*row } },
+                    None => Attempt::Lost,
+                })
             }
             Err(error) => self.failed_attempt(error, target, effort).await,
         }
@@ -197,22 +199,20 @@ impl Protocol {
         effort: &mut Effort,
     ) -> Result<Attempt, Error> {
         self.health.failed(&error);
+        let unknown = error.kind() == StoreErrorKind::Unknown;
         effort.note_write(error, &self.register)?;
-        if effort.doubt.is_none() {
-            return Ok(Attempt::Lost { learnt: None });
+        if !unknown {
+            return Ok(Attempt::Lost);
         }
         // S3: unknown is not failed. Read back, and claim only by S1.
         let found = self.read_row(effort).await?;
-        effort.trouble = effort.doubt.take();
         if found.timestamp == target {
             // S1: the second proof, this very attempt's uuid and its value in a SERIAL read.
             self.check_write_times(&found)?;
             return Ok(Attempt::Ours);
         }
         // S3: it may still land, and is never claimed: the range is dropped for ever.
-        Ok(Attempt::Lost {
-            learnt: Some(found),
-        })
+        Ok(Attempt::Stale { newer: found })
     }
 
     /// S7: after `applied = true` the row must show this attempt or a value further on.
@@ -228,16 +228,13 @@ impl Protocol {
         effort.doubt.get_or_insert_with(unread);
         let sent = self.register.mark();
         let found = self.read_register(effort).await?;
-        effort.doubt = None;
         let found = self.register.judge_applied(target, sent.as_ref(), found)?;
         Ok(self.check_write_times(&found)?)
     }
 
     /// S7: the two halves were written together, and not by a clock that is far ahead.
     fn check_write_times(&self, row: &Row) -> Result<(), Arc<Stop>> {
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         match row.written.and_then(|times| plain_write(times, now)) {
             Some(evidence) => Err(self.register.stop(StopCause::PlainWrite(evidence))),
             None => Ok(()),
@@ -252,8 +249,7 @@ impl Protocol {
     }
 
     async fn read_register(&self, effort: &mut Effort) -> Result<Option<Row>, Error> {
-        self.ask(effort, |p, deadline| p.store.read(p.name(), deadline))
-            .await
+        self.ask(effort, |p, deadline| p.store.read(p.name(), deadline)).await
     }
 
     /// A read, repeated until it answers or the deadline passes: it changes nothing.
@@ -292,8 +288,10 @@ impl Protocol {
 enum Attempt {
     /// The range is this client's own (S1).
     Ours,
-    /// It is not, and never will be handed out; `learnt` is a row to try next, where one is known.
-    Lost { learnt: Option<Row> },
+    /// It is not, and never will be handed out; the row is `newer` by now, as a read or a hint (S4) tells.
+    Stale { newer: Row },
+    /// It is not, and never will be handed out. The row has to be read before the next attempt.
+    Lost,
 }
 
 /// What a caller wants reserved.
@@ -314,37 +312,21 @@ impl Request {
     fn plan(&self, register: &Register, row: &Row) -> Result<Plan<IdRange>, Error> {
         let definition = row.definition();
         let value = row.timestamp.value;
-        let base = self
-            .floor
-            .map_or(value, |floor| definition.furthest(value, floor));
+        let base = self.floor.map_or(value, |floor| definition.furthest(value, floor));
         let left = definition.remaining(base);
         let sequence = || register.sequence.clone();
-        let Some(range) = definition
-            .ids_after(base, self.wanted)
-            .filter(|_| left >= self.least)
+        let Some(range) = definition.ids_after(base, self.wanted).filter(|_| left >= self.least)
         else {
             let (end, wanted) = (definition.end(), self.least);
-            return Err(Error::Exhausted {
-                sequence: sequence(),
-                end,
-                left,
-                wanted,
-            });
+            return Err(Error::Exhausted { sequence: sequence(), end, left, wanted });
         };
         // S12: what is skipped counts as well as what is taken.
         let before = definition.remaining(value);
         let ids = before - definition.remaining(range.last());
         if definition.is_leap(value, ids) && self.max_jump.is_none_or(|consent| ids > consent) {
-            return Err(Error::JumpTooFar {
-                sequence: sequence(),
-                ids,
-                left: before,
-            });
+            return Err(Error::JumpTooFar { sequence: sequence(), ids, left: before });
         }
-        Ok(Plan::Move {
-            value: range.last(),
-            gives: range,
-        })
+        Ok(Plan::Move { value: range.last(), gives: range })
     }
 }
 

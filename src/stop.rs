@@ -85,15 +85,15 @@ pub enum StopCause {
 impl Stop {
     /// What to do about it.
     pub fn hint(&self) -> String {
-        let name = &self.sequence;
+        let name = self.sequence.shell_argument();
         match &self.cause {
             StopCause::Retired => format!(
                 "a dropped name comes back only beyond its old value: \
-                 `lseq advance {name} --above N --recreate` with N beyond every id ever given"
+                 `lseq advance --above N --recreate {name}` with N beyond every id ever given"
             ),
             StopCause::Missing | StopCause::Gone(_) => format!(
                 "find the largest id in your data, then \
-                 `lseq advance {name} --above N --recreate` with N beyond it, and restart the clients"
+                 `lseq advance --above N --recreate {name}` with N beyond it, and restart the clients"
             ),
             StopCause::Recreated { .. } => {
                 "restart the clients if the sequence was created anew on purpose, beyond every id ever given"
@@ -101,7 +101,7 @@ impl Stop {
             }
             _ => format!(
                 "find out what wrote the row, then raise it above every id ever given \
-                 (`lseq advance {name} --above N`) and restart the clients"
+                 (`lseq advance --above N {name}`) and restart the clients"
             ),
         }
     }

@@ -52,6 +52,13 @@ impl LamportTimestamp {
     }
 }
 
+impl From<i64> for LamportTimestamp {
+    /// An id that is known without its attempt.
+    fn from(id: i64) -> Self {
+        Self::new(id, Uuid::nil())
+    }
+}
+
 impl fmt::Display for LamportTimestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}@{}", self.value, self.node)

@@ -68,10 +68,7 @@ impl StoreHandle {
     /// Checks the store once per handle (S9, S16); a check that failed is made again by the next call.
     pub(crate) async fn check(&self, deadline: Instant) -> Result<(), Error> {
         let began = Instant::now();
-        let check = self
-            .0
-            .checked
-            .get_or_try_init(|| self.0.store.check(deadline));
+        let check = self.0.checked.get_or_try_init(|| self.0.store.check(deadline));
         let checked = tokio::time::timeout_at(deadline, check).await;
         let location = self.location_arc();
         match checked {
@@ -81,10 +78,7 @@ impl StoreHandle {
                 waited: began.elapsed(),
                 source: Some(source),
             }),
-            Ok(Err(source)) => Err(Error::Refused {
-                location: location.clone(),
-                source,
-            }),
+            Ok(Err(source)) => Err(Error::Refused { location: location.clone(), source }),
             Err(_) => Err(Error::Unavailable {
                 location: location.clone(),
                 waited: began.elapsed(),
@@ -95,33 +89,21 @@ impl StoreHandle {
 
     /// The one register of `name` on this handle (S5).
     pub(crate) fn open(&self, name: &SequenceName) -> Opened {
-        let mut registers = self
-            .0
-            .registers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut registers = self.0.registers.lock().unwrap_or_else(PoisonError::into_inner);
         let register = registers
             .entry(name.clone())
             .or_insert_with(|| Arc::new(Register::new(name.clone(), self.location_arc().clone())));
-        Opened {
-            store: self.0.store.clone(),
-            register: register.clone(),
-        }
+        Opened { store: self.0.store.clone(), register: register.clone() }
     }
 }
 
 fn is_passing(error: &StoreError) -> bool {
-    matches!(
-        error.kind(),
-        StoreErrorKind::NotApplied | StoreErrorKind::Unknown
-    )
+    matches!(error.kind(), StoreErrorKind::NotApplied | StoreErrorKind::Unknown)
 }
 
 impl fmt::Debug for StoreHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("StoreHandle")
-            .field(&self.location())
-            .finish()
+        f.debug_tuple("StoreHandle").field(&self.location()).finish()
     }
 }
 

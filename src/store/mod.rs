@@ -1,8 +1,11 @@
 //! What a store is: one linearizable register per sequence. Everything clever is written above it, once.
 
+mod connect;
 #[cfg(feature = "cassandra")]
 pub mod cql;
 mod handle;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,6 +13,7 @@ use std::pin::Pin;
 use tokio::time::Instant;
 use uuid::Uuid;
 
+pub use self::connect::Connect;
 pub(crate) use self::handle::Opened;
 pub use self::handle::StoreHandle;
 use crate::definition::{Definition, SequenceName};
@@ -22,14 +26,8 @@ pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 ///
 /// A store knows nothing of ranges, retries or conflicts: it carries out one operation and says truthfully what
 /// became of it. Write your own to keep sequences elsewhere, and run
-#[cfg_attr(
-    feature = "testing",
-    doc = "[`conformance_tests!`](crate::conformance_tests) on it."
-)]
-#[cfg_attr(
-    not(feature = "testing"),
-    doc = "`conformance_tests!` (feature `testing`) on it."
-)]
+#[cfg_attr(feature = "testing", doc = "[`conformance_tests!`](crate::conformance_tests) on it.")]
+#[cfg_attr(not(feature = "testing"), doc = "`conformance_tests!` (feature `testing`) on it.")]
 ///
 /// # To ensure correctness
 ///
@@ -80,7 +78,7 @@ pub trait Store: Send + Sync + 'static {
         deadline: Instant,
     ) -> StoreFuture<'a, Swapped>;
 
-    /// Inserts a register if there is none. `row.created` is never `None` here.
+    /// Inserts a register if there is none. Neither `row.created` nor `row.definition` is ever `None` here.
     fn insert<'a>(
         &'a self,
         name: &'a SequenceName,
@@ -88,8 +86,8 @@ pub trait Store: Send + Sync + 'static {
         deadline: Instant,
     ) -> StoreFuture<'a, Swapped>;
 
-    /// Applies `change` if the register still holds what `expected` holds: its value and its `created`, and for
-    /// [`Change::Widen`] its bounds instead of its value. A missing register is not applied, never created.
+    /// Applies `change` if the register still holds what `expected` holds: its timestamp and its `created`, and for
+    /// [`Change::Widen`] its definition instead of its timestamp. On a missing register it is not applied.
     fn swap<'a>(
         &'a self,
         name: &'a SequenceName,
@@ -140,23 +138,20 @@ impl Row {
         self.definition.unwrap_or_else(Definition::undefined)
     }
 
+    /// Whether this is what somebody expects who expects `definition` (S10).
+    pub(crate) fn satisfies(&self, definition: &Definition) -> bool {
+        // A row without definition keeps no bounds, and goes one by one.
+        let plain = definition.increment_by() == 1 && definition.max_value() == i64::MAX;
+        self.definition.map_or(plain, |found| found == *definition)
+    }
+
     /// The register after `change`. A store that holds whole rows needs no other arithmetic.
     #[must_use]
     pub fn changed(self, change: Change) -> Self {
         match change {
-            Change::Move { to } => Self {
-                timestamp: to,
-                written: None,
-                ..self
-            },
-            Change::Widen { definition } => Self {
-                definition: Some(definition),
-                ..self
-            },
-            Change::Retire => Self {
-                retired: true,
-                ..self
-            },
+            Change::Move { to } => Self { timestamp: to, written: None, ..self },
+            Change::Widen { definition } => Self { definition: Some(definition), ..self },
+            Change::Retire => Self { retired: true, ..self },
             Change::Revive { to, created } => Self {
                 timestamp: to,
                 created: Some(created),
@@ -171,7 +166,7 @@ impl Row {
     pub fn admits(&self, change: Change, expected: &Self) -> bool {
         let unchanged = match change {
             Change::Widen { .. } => self.definition == expected.definition,
-            _ => self.timestamp.value == expected.timestamp.value,
+            _ => self.timestamp == expected.timestamp,
         };
         unchanged && self.created == expected.created
     }
@@ -218,8 +213,8 @@ pub enum Swapped {
     Applied,
     /// This call did not change the register and never will.
     NotApplied {
-        /// The value that stood in the way, where the store says so. A hint: where to try next, never a proof (S4).
-        value: Option<i64>,
+        /// What stood in the way, where the store says so. A hint: where to try next, never a proof (S4).
+        found: Option<LamportTimestamp>,
     },
 }
 
@@ -261,12 +256,7 @@ pub enum StoreErrorKind {
 impl StoreError {
     /// An error of this kind; `message` says what happened, without the cause's own words.
     pub fn new(kind: StoreErrorKind, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            message: message.into(),
-            hint: None,
-            source: None,
-        }
+        Self { kind, message: message.into(), hint: None, source: None }
     }
 
     /// Adds what to do about it.

@@ -1,6 +1,7 @@
 //! A store in the memory of one process.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,7 +9,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::definition::SequenceName;
-use crate::store::{Change, Listed, Row, Store, StoreError, StoreFuture, Swapped};
+use crate::store::{Change, Listed, Row, Store, StoreFuture, Swapped};
 
 /// Sequences in the memory of this process, gone with it: for tests only, and so it has no URL (S16).
 ///
@@ -41,12 +42,11 @@ impl MemoryStore {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answer<T: Send + 'static>(
-        &self,
-        ask: impl FnOnce(&mut Tables) -> T,
-    ) -> StoreFuture<'static, T> {
-        let answer = ask(&mut self.lock());
-        Box::pin(async move { Ok::<_, StoreError>(answer) })
+    fn answer<'a, T>(
+        &'a self,
+        ask: impl FnOnce(&mut Tables) -> T + Send + 'a,
+    ) -> StoreFuture<'a, T> {
+        Box::pin(async move { Ok(ask(&mut self.lock())) })
     }
 }
 
@@ -60,7 +60,7 @@ impl Store for MemoryStore {
     }
 
     fn read<'a>(&'a self, name: &'a SequenceName, _: Instant) -> StoreFuture<'a, Option<Row>> {
-        self.answer(|tables| tables.counters.get(name).copied())
+        self.answer(move |tables| tables.counters.get(name).copied())
     }
 
     fn read_birth<'a>(
@@ -68,11 +68,11 @@ impl Store for MemoryStore {
         name: &'a SequenceName,
         _: Instant,
     ) -> StoreFuture<'a, Option<Uuid>> {
-        self.answer(|tables| tables.births.get(name).copied())
+        self.answer(move |tables| tables.births.get(name).copied())
     }
 
     fn confirm_absent<'a>(&'a self, name: &'a SequenceName, _: Instant) -> StoreFuture<'a, bool> {
-        self.answer(|tables| {
+        self.answer(move |tables| {
             !tables.counters.contains_key(name) && !tables.births.contains_key(name)
         })
     }
@@ -84,9 +84,9 @@ impl Store for MemoryStore {
         replaces: Option<Uuid>,
         _: Instant,
     ) -> StoreFuture<'a, Swapped> {
-        self.answer(|tables| {
+        self.answer(move |tables| {
             if tables.births.get(name).copied() != replaces {
-                return Swapped::NotApplied { value: None };
+                return Swapped::NotApplied { found: None };
             }
             tables.births.insert(name.clone(), created);
             Swapped::Applied
@@ -99,12 +99,10 @@ impl Store for MemoryStore {
         row: &'a Row,
         _: Instant,
     ) -> StoreFuture<'a, Swapped> {
-        self.answer(|tables| match tables.counters.get(name) {
-            Some(there) => Swapped::NotApplied {
-                value: Some(there.timestamp.value),
-            },
-            None => {
-                tables.counters.insert(name.clone(), *row);
+        self.answer(move |tables| match tables.counters.entry(name.clone()) {
+            Entry::Occupied(there) => Swapped::NotApplied { found: Some(there.get().timestamp) },
+            Entry::Vacant(place) => {
+                place.insert(*row);
                 Swapped::Applied
             }
         })
@@ -117,14 +115,12 @@ impl Store for MemoryStore {
         change: Change,
         _: Instant,
     ) -> StoreFuture<'a, Swapped> {
-        self.answer(|tables| match tables.counters.get_mut(name) {
+        self.answer(move |tables| match tables.counters.get_mut(name) {
             Some(row) if row.admits(change, expected) => {
                 *row = row.changed(change);
                 Swapped::Applied
             }
-            row => Swapped::NotApplied {
-                value: row.map(|row| row.timestamp.value),
-            },
+            row => Swapped::NotApplied { found: row.map(|row| row.timestamp) },
         })
     }
 
@@ -134,17 +130,12 @@ impl Store for MemoryStore {
         limit: u32,
         _: Instant,
     ) -> StoreFuture<'a, Vec<Listed>> {
-        self.answer(|tables| {
+        self.answer(move |tables| {
             let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-            let rows = tables
-                .counters
-                .range::<SequenceName, _>((from, Bound::Unbounded));
+            let rows = tables.counters.range::<SequenceName, _>((from, Bound::Unbounded));
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);
             rows.take(limit)
-                .map(|(name, row)| Listed {
-                    name: name.clone(),
-                    row: Ok(*row),
-                })
+                .map(|(name, row)| Listed { name: name.clone(), row: Ok(*row) })
                 .collect()
         })
     }

@@ -1,7 +1,16 @@
-//! Tests against a real cluster. `cargo xtask test` starts one and runs them; by hand:
-//! `LSEQ_TEST_CASSANDRA=127.0.0.1 cargo test --test live -- --ignored`.
+//! On a real cluster. `cargo xtask test` starts one and runs these; by hand:
+//! `LSEQ_TEST_CASSANDRA=127.0.0.1,127.0.0.2,127.0.0.3 cargo test --all-features --test live -- --ignored live`.
 
-#![cfg(feature = "cassandra")]
-#![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that fails says where")]
+#![expect(clippy::print_stdout, reason = "a live test tells what it measured")]
 
+mod conformance;
 mod cql;
+#[path = "../common/example.rs"]
+mod example;
+mod examples;
+mod faults;
+mod outages;
+mod stops;
+mod support;
+mod wire;

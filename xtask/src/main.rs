@@ -1,2 +1,52 @@
-//! xtask
-fn main() {}
+//! The project's own chores, run as `cargo xtask <command>`: real Cassandra clusters for tests,
+//! and the test command.
+
+mod cluster;
+mod exec;
+mod interrupt;
+mod out;
+mod paths;
+mod test;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "xtask", bin_name = "cargo xtask", about, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// A real Cassandra cluster on this machine, for tests and for trying things out
+    #[command(subcommand)]
+    Cluster(cluster::Command),
+    /// Run all tests: without a cluster, then on a three-node cluster, then on a secured one
+    Test(test::Options),
+}
+
+/// What a shell reports for a command that Ctrl-C ended.
+const EXIT_INTERRUPTED: u8 = 130;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Command::Cluster(command) => cluster::run(command),
+        Command::Test(options) => test::run(&options),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            out::note(format_args!("error: {error:#}"));
+            if interrupt::requested() {
+                ExitCode::from(EXIT_INTERRUPTED)
+            } else {
+                ExitCode::FAILURE
+            }
+        }
+    }
+}

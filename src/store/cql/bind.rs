@@ -3,7 +3,7 @@
 use scylla::value::CqlValue;
 use uuid::Uuid;
 
-use super::statements::Action;
+use super::statements::{Action, Known};
 use crate::definition::{Definition, SequenceName};
 use crate::store::{Change, Row, StoreError, StoreErrorKind};
 
@@ -15,24 +15,30 @@ pub(super) fn swap(
     expected: &Row,
     change: Change,
 ) -> Result<Bound, StoreError> {
-    let adopted = expected.created.is_none();
+    let node = Some(expected.timestamp.node).filter(|node| !node.is_nil());
+    let known = match (expected.created, node) {
+        (Some(_), _) => Known::Born,
+        (None, Some(_)) => Known::Adopted,
+        (None, None) => Known::ByHand,
+    };
     let key = CqlValue::Text(name.as_str().to_owned());
     let condition = || {
         let value = CqlValue::BigInt(expected.timestamp.value);
-        // S9: of an adopted row the null is in the text of the statement.
-        [Some(value), expected.created.map(CqlValue::Uuid)]
+        // S9: of an adopted row the nulls are in the text of the statement.
+        let node = Some(expected.timestamp.node).filter(|_| known != Known::ByHand);
+        [Some(value), node.map(CqlValue::Uuid), expected.created.map(CqlValue::Uuid)]
     };
     let (action, mut values) = match change {
         Change::Move { to } => {
             let target = vec![CqlValue::Uuid(to.node), CqlValue::BigInt(to.value)];
-            (Action::Move { adopted }, target)
+            (Action::Move(known), target)
         }
         Change::Widen { definition } => return widen(key, expected, &definition),
-        Change::Retire => (Action::Retire { adopted }, Vec::new()),
+        Change::Retire => (Action::Retire(known), Vec::new()),
         Change::Revive { to, created } => {
             let mut target = vec![CqlValue::Uuid(to.node), CqlValue::BigInt(to.value)];
             target.extend(defined(created, &expected.definition()));
-            (Action::Revive { adopted }, target)
+            (Action::Revive(known), target)
         }
     };
     values.push(key);
@@ -100,27 +106,20 @@ mod tests {
 
     fn adopted() -> Row {
         let (created, definition) = (None, None);
-        Row {
-            created,
-            definition,
-            ..row()
-        }
+        Row { created, definition, ..row() }
     }
 
     fn changes() -> [Change; 3] {
         let to = LamportTimestamp::new(100, Uuid::from_u128(1));
         let created = Uuid::from_u128(8);
-        [
-            Change::Move { to },
-            Change::Retire,
-            Change::Revive { to, created },
-        ]
+        [Change::Move { to }, Change::Retire, Change::Revive { to, created }]
     }
 
     #[test]
     fn s9_every_mark_has_its_value_and_none_is_null() {
         let tables = Tables::new("shop", "");
-        for expected in [row(), adopted()] {
+        let node = LamportTimestamp::new(0, Uuid::from_u128(3));
+        for expected in [row(), adopted(), Row { timestamp: node, ..adopted() }] {
             for change in changes() {
                 let (action, values) = swap(&name(), &expected, change).unwrap();
                 let text = action.text(&tables);
@@ -141,6 +140,7 @@ mod tests {
             CqlValue::BigInt(100),
             CqlValue::Text("o'brien".to_owned()),
             CqlValue::BigInt(0),
+            CqlValue::Uuid(Uuid::nil()),
             CqlValue::Uuid(Uuid::from_u128(7)),
         ];
         assert_eq!(values, expected);
@@ -149,10 +149,7 @@ mod tests {
     #[test]
     fn s4_widening_binds_bounds_alone() {
         let definition = Definition::builder().int().build().unwrap();
-        let narrow = Row {
-            definition: Some(definition),
-            ..row()
-        };
+        let narrow = Row { definition: Some(definition), ..row() };
         let wider = Definition::default();
         let (action, values) = swap(&name(), &narrow, Change::Widen { definition: wider }).unwrap();
         assert_eq!(action, Action::Widen);

@@ -6,15 +6,11 @@ use tokio::time::Instant;
 
 use super::client::Client;
 use super::layout::{self, EXPECTED, Expected, Finding, Layout};
-use super::statements::{Action, FORMAT, quoted};
+use super::statements::{Action, FORMAT, Known, quoted};
 use crate::store::{StoreError, StoreErrorKind};
 
 /// What every client needs at once. The others are prepared when they are first needed.
-const HOT: [Action; 3] = [
-    Action::Read,
-    Action::ReadBirth,
-    Action::Move { adopted: false },
-];
+const HOT: [Action; 3] = [Action::Read, Action::ReadBirth, Action::Move(Known::Born)];
 
 const INIT: &str = "create what is missing with `lseq init`";
 
@@ -44,9 +40,7 @@ fn keyspace(client: &Arc<Client>, layout: &Layout) -> Result<(), StoreError> {
         Some(keyspace) if !keyspace.durable_writes => Err(refused(format!(
             "keyspace {name} has durable_writes = false: a crash would set its sequences back"
         ))
-        .with_hint(format!(
-            "`ALTER KEYSPACE {name} WITH durable_writes = true`"
-        ))),
+        .with_hint(format!("`ALTER KEYSPACE {name} WITH durable_writes = true`"))),
         Some(_) => Ok(()),
     }
 }

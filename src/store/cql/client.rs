@@ -180,9 +180,7 @@ impl Client {
     }
 
     fn change_prepared(&self) -> RwLockWriteGuard<'_, Prepared> {
-        self.prepared
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.prepared.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the schema, and waits until the driver has seen the nodes agree.

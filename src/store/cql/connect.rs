@@ -46,15 +46,10 @@ pub(super) async fn session(options: &CqlOptions) -> Result<Session, Error> {
     };
     let location = options.location().into();
     Err(match failure.kind() {
-        StoreErrorKind::NotApplied => Error::Unavailable {
-            location,
-            waited: began.elapsed(),
-            source: Some(failure),
-        },
-        _ => Error::Refused {
-            location,
-            source: failure,
-        },
+        StoreErrorKind::NotApplied => {
+            Error::Unavailable { location, waited: began.elapsed(), source: Some(failure) }
+        }
+        _ => Error::Refused { location, source: failure },
     })
 }
 
@@ -65,9 +60,7 @@ fn datacenter_is_there(options: &CqlOptions, session: &Session) -> Result<(), Er
     };
     let cluster = session.get_cluster_state();
     let nodes = cluster.get_nodes_info().iter();
-    let known: BTreeSet<_> = nodes
-        .filter_map(|node| node.datacenter.as_deref())
-        .collect();
+    let known: BTreeSet<_> = nodes.filter_map(|node| node.datacenter.as_deref()).collect();
     // The driver starts without metadata if it can't read it.
     if known.is_empty() || known.contains(wanted.as_str()) {
         return Ok(());
@@ -132,9 +125,7 @@ fn encrypted(builder: SessionBuilder, options: &CqlOptions) -> Result<SessionBui
 #[cfg(not(feature = "tls"))]
 fn encrypted(builder: SessionBuilder, options: &CqlOptions) -> Result<SessionBuilder, Error> {
     match &options.tls {
-        Some(_) => Err(invalid(
-            "this build has no TLS: build it with the feature `tls`",
-        )),
+        Some(_) => Err(invalid("this build has no TLS: build it with the feature `tls`")),
         None => Ok(builder),
     }
 }
@@ -167,9 +158,7 @@ impl Map {
             same.next().filter(|_| same.next().is_none())
         };
         let exact = self.0.get_key_value(&private);
-        exact
-            .or_else(of_host)
-            .map_or(private, |(_, public)| *public)
+        exact.or_else(of_host).map_or(private, |(_, public)| *public)
     }
 }
 
@@ -192,11 +181,7 @@ mod tests {
         assert_eq!(map.public(at("10.0.0.1:9042")), at("127.0.0.1:9141"));
         assert_eq!(map.public(at("10.0.0.1:9141")), at("127.0.0.1:9141"));
         assert_eq!(map.public(at("10.0.0.2:9043")), at("127.0.0.1:9143"));
-        assert_eq!(
-            map.public(at("10.0.0.2:1")),
-            at("10.0.0.2:1"),
-            "either could be meant"
-        );
+        assert_eq!(map.public(at("10.0.0.2:1")), at("10.0.0.2:1"), "either could be meant");
         assert_eq!(map.public(at("10.0.0.3:9042")), at("10.0.0.3:9042"));
     }
 
@@ -208,11 +193,7 @@ mod tests {
         let error = session(&options).await.unwrap_err();
         assert!(began.elapsed() < PATIENCE + Duration::from_millis(500));
         assert!(error.is_retryable() || matches!(error, Error::Refused { .. }));
-        let told = format!(
-            "{:#} ({:?})",
-            anyhow::Error::from(error.clone()),
-            error.hint()
-        );
+        let told = format!("{:#} ({:?})", anyhow::Error::from(error.clone()), error.hint());
         assert!(!format!("{told}{error:?}").contains("s3cret"), "{told}");
         assert!(!told.contains('\n'), "{told}");
         told
@@ -244,10 +225,7 @@ mod tests {
     #[tokio::test]
     async fn no_such_host() {
         let told = failure("no-such-host.invalid:9142").await;
-        assert!(
-            told.contains("unknown host: no-such-host.invalid"),
-            "{told}"
-        );
+        assert!(told.contains("unknown host: no-such-host.invalid"), "{told}");
     }
 
     #[tokio::test]

@@ -51,9 +51,7 @@ impl FromStr for Replication {
 
 fn factor(number: &str, whole: &str) -> Result<u32, Error> {
     let parsed = number.parse().ok();
-    parsed
-        .filter(|replicas| (1..=99).contains(replicas))
-        .ok_or_else(|| malformed(whole))
+    parsed.filter(|replicas| (1..=99).contains(replicas)).ok_or_else(|| malformed(whole))
 }
 
 fn malformed(text: &str) -> Error {
@@ -86,11 +84,7 @@ pub(super) fn keyspace(
     let replicas = replicas.collect::<String>();
     let name = quoted(&tables.keyspace);
     // Lightweight transactions came to tablets with ScyllaDB 2025.4.
-    let option = if without_tablets {
-        "\n    AND tablets = {'enabled': false}"
-    } else {
-        ""
-    };
+    let option = if without_tablets { "\n    AND tablets = {'enabled': false}" } else { "" };
     format!(
         "CREATE KEYSPACE IF NOT EXISTS {name}\n    \
          WITH replication = {{'class': 'NetworkTopologyStrategy'{replicas}}}\n    \
@@ -120,9 +114,7 @@ fn statements(file: &str) -> impl Iterator<Item = String> {
     let lines = file.lines().filter(|line| !line.starts_with("--"));
     let text = lines.collect::<Vec<_>>().join("\n");
     let statements: Vec<_> = text.split(';').map(|s| s.trim().to_owned()).collect();
-    statements
-        .into_iter()
-        .filter(|statement| !statement.is_empty())
+    statements.into_iter().filter(|statement| !statement.is_empty())
 }
 
 #[cfg(test)]
@@ -140,18 +132,9 @@ mod tests {
     fn the_files_are_what_the_code_sends() {
         let lseq = Tables::new("lseq", "");
         let three = BTreeMap::from([("datacenter1".to_owned(), 3)]);
-        assert_eq!(
-            keyspace(&lseq, &three, false),
-            only(include_str!("../../../cql/keyspace.cql"))
-        );
-        let lacks: Vec<_> = EXPECTED[0].columns[3..]
-            .iter()
-            .map(|(name, _)| *name)
-            .collect();
-        assert_eq!(
-            adopt(&lseq, &lacks),
-            only(include_str!("../../../cql/adopt.cql"))
-        );
+        assert_eq!(keyspace(&lseq, &three, false), only(include_str!("../../../cql/keyspace.cql")));
+        let lacks: Vec<_> = EXPECTED[0].columns[3..].iter().map(|(name, _)| *name).collect();
+        assert_eq!(adopt(&lseq, &lacks), only(include_str!("../../../cql/adopt.cql")));
         let mut file = statements(TABLES);
         for expected in &EXPECTED {
             assert_eq!(table(&lseq, expected.table), file.next());
@@ -167,15 +150,9 @@ mod tests {
             let name = format!("shop.x_{}", expected.table);
             assert!(statement.contains(&name), "{statement}");
             for (column, column_type) in expected.columns {
-                assert!(
-                    statement.contains(&format!("    {column} {column_type}")),
-                    "{statement}"
-                );
+                assert!(statement.contains(&format!("    {column} {column_type}")), "{statement}");
             }
-            assert!(
-                statement.contains("default_time_to_live = 0"),
-                "{statement}"
-            );
+            assert!(statement.contains("default_time_to_live = 0"), "{statement}");
         }
     }
 
@@ -183,14 +160,8 @@ mod tests {
     fn scylladb_gets_a_keyspace_without_tablets() {
         let one = BTreeMap::from([("dc'1".to_owned(), 1)]);
         let statement = keyspace(&Tables::new("Shop", ""), &one, true);
-        assert!(
-            statement.contains("\"Shop\"") && statement.contains("'dc''1': 1"),
-            "{statement}"
-        );
-        assert!(
-            statement.ends_with("AND tablets = {'enabled': false}"),
-            "{statement}"
-        );
+        assert!(statement.contains("\"Shop\"") && statement.contains("'dc''1': 1"), "{statement}");
+        assert!(statement.ends_with("AND tablets = {'enabled': false}"), "{statement}");
     }
 
     #[test]
@@ -199,13 +170,8 @@ mod tests {
         assert_eq!(of("3").unwrap(), Replication::Everywhere(3));
         let two = BTreeMap::from([("a".to_owned(), 3), ("b".to_owned(), 2)]);
         assert_eq!(of("a=3,b=2").unwrap(), Replication::PerDatacenter(two));
-        for bad in [
-            "", "0", "-1", "100", "x", "a=", "=3", "a=3,", "a=3,a=3", "a=0", "3,a=3",
-        ] {
-            assert!(
-                of(bad).unwrap_err().to_string().contains("dc1=3,dc2=3"),
-                "{bad}"
-            );
+        for bad in ["", "0", "-1", "100", "x", "a=", "=3", "a=3,", "a=3,a=3", "a=0", "3,a=3"] {
+            assert!(of(bad).unwrap_err().to_string().contains("dc1=3,dc2=3"), "{bad}");
         }
     }
 }

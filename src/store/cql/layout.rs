@@ -79,18 +79,10 @@ pub(super) const EXPECTED: [Expected; 3] = [
     },
     Expected {
         table: Tables::SEQUENCES,
-        columns: &[
-            ("name", "text"),
-            ("created", "uuid"),
-            ("created_at", "timestamp"),
-        ],
+        columns: &[("name", "text"), ("created", "uuid"), ("created_at", "timestamp")],
         required: 3,
     },
-    Expected {
-        table: Tables::META,
-        columns: &[("key", "text"), ("value", "text")],
-        required: 2,
-    },
+    Expected { table: Tables::META, columns: &[("key", "text"), ("value", "text")], required: 2 },
 ];
 
 impl Expected {
@@ -141,23 +133,12 @@ impl Expected {
             }
         }
         let is_key = |kind: &str| matches!(kind, "partition_key" | "clustering");
-        let keys = table
-            .columns
-            .values()
-            .filter(|(kind, _)| is_key(kind))
-            .count();
+        let keys = table.columns.values().filter(|(kind, _)| is_key(kind)).count();
         if keys != 1 {
             let what = format!("the primary key of table {cql} has {keys} columns, not 1");
-            return wrong(
-                what,
-                "use another keyspace or prefix: this table is not of this store",
-            );
+            return wrong(what, "use another keyspace or prefix: this table is not of this store");
         }
-        if lacks.is_empty() {
-            Finding::Fine
-        } else {
-            Finding::Lacks(lacks)
-        }
+        if lacks.is_empty() { Finding::Fine } else { Finding::Lacks(lacks) }
     }
 }
 
@@ -182,17 +163,12 @@ pub(super) async fn agreed(client: &Arc<Client>, deadline: Instant) -> Result<La
             return Err(outcome::too_late(ASKING));
         };
         let ids = |view: &View| -> Vec<_> {
-            view.tables
-                .iter()
-                .map(|(name, (id, _))| (name.clone(), *id))
-                .collect()
+            view.tables.iter().map(|(name, (id, _))| (name.clone(), *id)).collect()
         };
         let same = |view: &View| view.version == first.version && ids(view) == ids(first);
         if views.iter().all(same) {
             let tables = first.tables.iter();
-            let tables = tables
-                .map(|(name, (_, table))| (name.clone(), table.clone()))
-                .collect();
+            let tables = tables.map(|(name, (_, table))| (name.clone(), table.clone())).collect();
             return described(client, tables, deadline).await;
         }
         if Instant::now() + POLL >= deadline {
@@ -209,20 +185,14 @@ pub(super) async fn agreed(client: &Arc<Client>, deadline: Instant) -> Result<La
 async fn views(client: &Arc<Client>, deadline: Instant) -> Result<Vec<View>, StoreError> {
     let cluster = client.session.get_cluster_state();
     let mut asked = JoinSet::new();
-    for node in cluster
-        .get_nodes_info()
-        .iter()
-        .filter(|node| node.is_connected())
-    {
+    for node in cluster.get_nodes_info().iter().filter(|node| node.is_connected()) {
         let query = Query::new(client, deadline).of_node(node);
         let tables = client.tables.clone();
         asked.spawn(async move { view(query, &tables).await });
     }
     let mut views = Vec::new();
-    let mut failure = StoreError::new(
-        StoreErrorKind::NotApplied,
-        format!("{ASKING}: none is there"),
-    );
+    let mut failure =
+        StoreError::new(StoreErrorKind::NotApplied, format!("{ASKING}: none is there"));
     while let Some(answer) = asked.join_next().await {
         match answer {
             Ok(Ok(view)) => views.push(view),
@@ -230,20 +200,15 @@ async fn views(client: &Arc<Client>, deadline: Instant) -> Result<Vec<View>, Sto
             Err(_) => {}
         }
     }
-    if views.is_empty() {
-        Err(failure)
-    } else {
-        Ok(views)
-    }
+    if views.is_empty() { Err(failure) } else { Ok(views) }
 }
 
 async fn view(query: Query, tables: &Tables) -> Result<View, StoreError> {
     type Rows = Vec<(String, Option<Uuid>, Option<i32>, Option<Vec<String>>)>;
     let keyspace = &tables.keyspace;
     let ours = EXPECTED.map(|expected| tables.name(expected.table));
-    let local: Vec<(Uuid,)> = query
-        .rows("SELECT schema_version FROM system.local WHERE key = 'local'")
-        .await?;
+    let local: Vec<(Uuid,)> =
+        query.rows("SELECT schema_version FROM system.local WHERE key = 'local'").await?;
     let rows: Rows = query
         .rows(&format!(
             "SELECT table_name, id, default_time_to_live, flags FROM system_schema.tables \
@@ -364,10 +329,7 @@ mod tests {
         let columns = columns.iter();
         let columns = columns
             .map(|(name, kind, t)| ((*name).to_owned(), ((*kind).to_owned(), (*t).to_owned())));
-        Table {
-            columns: columns.collect(),
-            ..Table::default()
-        }
+        Table { columns: columns.collect(), ..Table::default() }
     }
 
     fn by_hand() -> Table {
@@ -380,10 +342,7 @@ mod tests {
 
     fn judged(table: Table) -> Finding {
         let tables = BTreeMap::from([("counters".to_owned(), table)]);
-        let layout = Layout {
-            tables,
-            keyspace: None,
-        };
+        let layout = Layout { tables, keyspace: None };
         EXPECTED[0].judge(&layout, &Tables::new("shop", ""))
     }
 
@@ -405,26 +364,16 @@ mod tests {
 
     #[test]
     fn s9_what_would_break_a_sequence_is_refused() {
-        let expiring = Table {
-            default_ttl: 60,
-            ..by_hand()
-        };
+        let expiring = Table { default_ttl: 60, ..by_hand() };
         assert!(wrong(expiring).contains("expire after 60 s"));
-        let counting = Table {
-            flags: vec!["compound".to_owned(), "counter".to_owned()],
-            ..by_hand()
-        };
+        let counting =
+            Table { flags: vec!["compound".to_owned(), "counter".to_owned()], ..by_hand() };
         assert!(wrong(counting).contains("counter columns"));
         let mut narrow = by_hand();
-        narrow
-            .columns
-            .insert("value".to_owned(), ("regular".to_owned(), "int".to_owned()));
+        narrow.columns.insert("value".to_owned(), ("regular".to_owned(), "int".to_owned()));
         assert!(wrong(narrow).contains("value of table shop.counters is int"));
         let mut wide = by_hand();
-        wide.columns.insert(
-            "day".to_owned(),
-            ("clustering".to_owned(), "date".to_owned()),
-        );
+        wide.columns.insert("day".to_owned(), ("clustering".to_owned(), "date".to_owned()));
         assert!(wrong(wide).contains("has 2 columns"));
         let mut headless = by_hand();
         headless.columns.remove("node");

@@ -47,26 +47,15 @@ async fn page(
     deadline: Instant,
 ) -> Result<Vec<Counter>, StoreError> {
     match after {
-        None => {
-            client
-                .read(Action::ListFirst, None, (wanted,), deadline)
-                .await
-        }
-        Some(name) => {
-            client
-                .read(Action::ListAfter, None, (name, wanted), deadline)
-                .await
-        }
+        None => client.read(Action::ListFirst, None, (wanted,), deadline).await,
+        Some(name) => client.read(Action::ListAfter, None, (name, wanted), deadline).await,
     }
 }
 
 fn line(row: &Counter) -> Option<Listed> {
     let name = row.name.as_deref()?;
     match SequenceName::try_from(name) {
-        Ok(name) => Some(Listed {
-            name,
-            row: row.row(),
-        }),
+        Ok(name) => Some(Listed { name, row: row.row() }),
         Err(error) => {
             tracing::debug!("a row is not listed: {error}");
             None

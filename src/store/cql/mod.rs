@@ -81,10 +81,7 @@ impl CqlStore {
         let session = connect::session(&options).await?;
         let tables = Tables::new(options.keyspace.clone(), options.prefix.clone());
         let client = Client::new(Arc::new(session), tables, options.request_timeout);
-        Ok(Self {
-            client: Arc::new(client),
-            location: options.location().into(),
-        })
+        Ok(Self { client: Arc::new(client), location: options.location().into() })
     }
 
     /// Uses a session that the application has already. Nothing is sent.
@@ -121,18 +118,9 @@ impl CqlStore {
     /// [`Error::InvalidOption`] if it is not 1 to 32 of `a-z A-Z 0-9 _`, a letter first.
     pub fn with_prefix(self, prefix: &str) -> Result<Self, Error> {
         let prefix = options::table_prefix(prefix)?;
-        let Client {
-            session,
-            tables,
-            request_timeout,
-            ..
-        } = &*self.client;
+        let Client { session, tables, request_timeout, .. } = &*self.client;
         let tables = Tables::new(tables.keyspace.clone(), prefix);
-        Ok(Self::of(Client::new(
-            session.clone(),
-            tables,
-            *request_timeout,
-        )))
+        Ok(Self::of(Client::new(session.clone(), tables, *request_timeout)))
     }
 
     /// The same store with another [request timeout](CqlOptions::request_timeout), 100 ms to 5 min.
@@ -142,14 +130,8 @@ impl CqlStore {
     /// [`Error::InvalidOption`] if it is out of bounds.
     pub fn with_request_timeout(self, timeout: Duration) -> Result<Self, Error> {
         options::check_timeout("request_timeout", timeout)?;
-        let Client {
-            session, tables, ..
-        } = &*self.client;
-        Ok(Self::of(Client::new(
-            session.clone(),
-            tables.clone(),
-            timeout,
-        )))
+        let Client { session, tables, .. } = &*self.client;
+        Ok(Self::of(Client::new(session.clone(), tables.clone(), timeout)))
     }
 
     /// The driver's session underneath.
@@ -168,16 +150,9 @@ impl CqlStore {
         hosts.sort_unstable();
         hosts.truncate(3);
         let tables = &client.tables;
-        let location = options::location(
-            "cassandra",
-            &hosts.join(","),
-            &tables.keyspace,
-            tables.prefix(),
-        );
-        Self {
-            location: location.into(),
-            client: Arc::new(client),
-        }
+        let location =
+            options::location("cassandra", &hosts.join(","), &tables.keyspace, tables.prefix());
+        Self { location: location.into(), client: Arc::new(client) }
     }
 }
 
@@ -197,10 +172,8 @@ impl Store for CqlStore {
     ) -> StoreFuture<'a, Option<Row>> {
         Box::pin(async move {
             let key = (name.as_str(),);
-            let rows: Vec<Counter> = self
-                .client
-                .read(Action::Read, Some(name), key, deadline)
-                .await?;
+            let rows: Vec<Counter> =
+                self.client.read(Action::Read, Some(name), key, deadline).await?;
             let row = rows.first().map(Counter::row).transpose();
             row.map_err(|error| StoreError::new(StoreErrorKind::Corrupt, error))
         })
@@ -213,10 +186,8 @@ impl Store for CqlStore {
     ) -> StoreFuture<'a, Option<Uuid>> {
         Box::pin(async move {
             let key = (name.as_str(),);
-            let rows: Vec<Birth> = self
-                .client
-                .read(Action::ReadBirth, Some(name), key, deadline)
-                .await?;
+            let rows: Vec<Birth> =
+                self.client.read(Action::ReadBirth, Some(name), key, deadline).await?;
             let Some(birth) = rows.first() else {
                 return Ok(None);
             };
@@ -254,15 +225,11 @@ impl Store for CqlStore {
             match replaces {
                 None => {
                     let values = (key, created);
-                    self.client
-                        .write(Action::WriteBirth, Some(name), values, deadline)
-                        .await
+                    self.client.write(Action::WriteBirth, Some(name), values, deadline).await
                 }
                 Some(old) => {
                     let values = (created, key, old);
-                    self.client
-                        .write(Action::ReplaceBirth, Some(name), values, deadline)
-                        .await
+                    self.client.write(Action::ReplaceBirth, Some(name), values, deadline).await
                 }
             }
         })
@@ -276,9 +243,7 @@ impl Store for CqlStore {
     ) -> StoreFuture<'a, Swapped> {
         Box::pin(async move {
             let (action, values) = bind::insert(name, row)?;
-            self.client
-                .write(action, Some(name), values, deadline)
-                .await
+            self.client.write(action, Some(name), values, deadline).await
         })
     }
 
@@ -291,9 +256,7 @@ impl Store for CqlStore {
     ) -> StoreFuture<'a, Swapped> {
         Box::pin(async move {
             let (action, values) = bind::swap(name, expected, change)?;
-            self.client
-                .write(action, Some(name), values, deadline)
-                .await
+            self.client.write(action, Some(name), values, deadline).await
         })
     }
 

@@ -193,11 +193,7 @@ impl CqlOptions {
     pub(super) fn check(&self) -> Result<(), Error> {
         check_timeout("request_timeout", self.request_timeout)?;
         check_timeout("connect_timeout", self.connect_timeout)?;
-        if self
-            .tls
-            .as_ref()
-            .is_some_and(|tls| tls.ca.as_os_str().is_empty())
-        {
+        if self.tls.as_ref().is_some_and(|tls| tls.ca.as_os_str().is_empty()) {
             return Err(invalid(
                 "a client certificate needs TLS: say `tls=true` and `ca=FILE`, the authority of the cluster",
             ));
@@ -214,9 +210,7 @@ pub(super) fn check_timeout(name: &str, timeout: Duration) -> Result<(), Error> 
     if TIMEOUTS.contains(&timeout) {
         return Ok(());
     }
-    Err(invalid(format!(
-        "{name} is {timeout:?}; it must be between 100 ms and 5 min"
-    )))
+    Err(invalid(format!("{name} is {timeout:?}; it must be between 100 ms and 5 min")))
 }
 
 pub(super) fn location(scheme: &str, hosts: &str, keyspace: &str, prefix: &str) -> String {

@@ -218,11 +218,7 @@ mod tests {
     }
 
     fn unavailable(consistency: Consistency) -> DbError {
-        DbError::Unavailable {
-            consistency,
-            required: 2,
-            alive: 1,
-        }
+        DbError::Unavailable { consistency, required: 2, alive: 1 }
     }
 
     fn write_timeout(write_type: WriteType) -> ExecutionError {
@@ -273,10 +269,7 @@ mod tests {
             db(DbError::IsBootstrapping),
             prepare(RequestAttemptError::UnableToAllocStreamId),
             prepare(broken()),
-            prepare(RequestAttemptError::DbError(
-                DbError::Overloaded,
-                String::new(),
-            )),
+            prepare(RequestAttemptError::DbError(DbError::Overloaded, String::new())),
             ExecutionError::PrepareError(PrepareError::PreparedStatementIdsMismatch),
             ExecutionError::PrepareError(PrepareError::ConnectionPoolError(refused_connection())),
         ] {
@@ -294,10 +287,7 @@ mod tests {
             db(DbError::ConfigError),
             ExecutionError::BadQuery(BadQuery::PartitionKeyExtraction),
             ExecutionError::BadQuery(BadQuery::ValuesTooLongForKey(70_000, 65_535)),
-            prepare(RequestAttemptError::DbError(
-                DbError::Invalid,
-                String::new(),
-            )),
+            prepare(RequestAttemptError::DbError(DbError::Invalid, String::new())),
         ] {
             assert_eq!(kind(&error), Refused, "{error:?}");
         }
@@ -407,9 +397,6 @@ mod tests {
         let error = said(DbError::Invalid, "LWT is not yet supported with tablets");
         let (_, source, hint) = described(&error);
         assert_eq!(source, "LWT is not yet supported with tablets");
-        assert!(
-            hint.contains("'enabled': false") && hint.contains("2025.4"),
-            "{hint}"
-        );
+        assert!(hint.contains("'enabled': false") && hint.contains("2025.4"), "{hint}");
     }
 }

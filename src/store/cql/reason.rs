@@ -21,20 +21,12 @@ pub(super) struct Reason {
 
 /// S3: there is no connection, so nothing was sent.
 fn passing(text: impl Into<String>) -> Reason {
-    Reason {
-        kind: StoreErrorKind::NotApplied,
-        text: text.into(),
-        hint: None,
-    }
+    Reason { kind: StoreErrorKind::NotApplied, text: text.into(), hint: None }
 }
 
 /// The same again tomorrow, unless somebody changes something.
 fn lasting(text: impl Into<String>, hint: &'static str) -> Reason {
-    Reason {
-        kind: StoreErrorKind::Refused,
-        text: text.into(),
-        hint: Some(hint),
-    }
+    Reason { kind: StoreErrorKind::Refused, text: text.into(), hint: Some(hint) }
 }
 
 impl Reason {
@@ -67,9 +59,7 @@ fn without_port(name: &str) -> &str {
 /// Why a node's pool has no connection.
 pub(super) fn pool(error: &ConnectionPoolError) -> Reason {
     match error {
-        ConnectionPoolError::Broken {
-            last_connection_error,
-        } => connection(last_connection_error),
+        ConnectionPoolError::Broken { last_connection_error } => connection(last_connection_error),
         ConnectionPoolError::Initializing => passing("the first connection is not there yet"),
         other => passing(other.to_string()),
     }

@@ -52,10 +52,7 @@ impl Suspects {
 
     /// Until when a node is avoided, if it is.
     fn until(&self, node: Uuid) -> Option<Instant> {
-        self.lock()
-            .get(&node)
-            .copied()
-            .filter(|until| *until > Instant::now())
+        self.lock().get(&node).copied().filter(|until| *until > Instant::now())
     }
 }
 
@@ -74,11 +71,7 @@ impl Route {
         place: Option<(TableSpec<'static>, Token)>,
     ) -> Arc<Self> {
         let tried = Mutex::default();
-        Arc::new(Self {
-            suspects,
-            place,
-            tried,
-        })
+        Arc::new(Self { suspects, place, tried })
     }
 
     /// The statement got no answer within `waited`. The driver doesn't tell the policy, so the store does.
@@ -242,11 +235,7 @@ mod tests {
     #[test]
     fn a_refused_statement_is_not_the_nodes_fault() {
         let db = |error| RequestAttemptError::DbError(error, String::new());
-        for refusal in [
-            DbError::Invalid,
-            DbError::Unauthorized,
-            DbError::SyntaxError,
-        ] {
+        for refusal in [DbError::Invalid, DbError::Unauthorized, DbError::SyntaxError] {
             assert!(!blames_node(&db(refusal)));
         }
         assert!(blames_node(&db(DbError::Overloaded)));

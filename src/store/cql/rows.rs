@@ -13,20 +13,22 @@ use crate::definition::Definition;
 use crate::store::{Row, Swapped, WriteTimes};
 use crate::timestamp::LamportTimestamp;
 
-/// The answer to a conditional statement: whether it was applied and, if not, sometimes the value in its way.
+/// The answer to a conditional statement: whether it was applied and, if not, sometimes the timestamp in its way.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Verdict {
     applied: Option<bool>,
     value: Option<i64>,
+    node: Option<Uuid>,
 }
 
 impl Verdict {
     /// `None` if the answer says nothing of the kind.
     pub(super) fn outcome(self) -> Option<Swapped> {
         // ScyllaDB sends the OLD row along with `applied = true`: it is dropped here.
-        let unless = Swapped::NotApplied { value: self.value };
-        self.applied
-            .map(|applied| if applied { Swapped::Applied } else { unless })
+        let found = self.value.zip(self.node);
+        let found = found.map(|(value, node)| LamportTimestamp::new(value, node));
+        let unless = Swapped::NotApplied { found };
+        self.applied.map(|applied| if applied { Swapped::Applied } else { unless })
     }
 }
 
@@ -65,15 +67,7 @@ impl Counter {
 
     /// S9: all columns of the definition, or none of them in a table that was made by hand.
     fn definition(&self) -> Result<Option<Definition>, String> {
-        let Self {
-            created,
-            start_value,
-            increment_by,
-            min_value,
-            max_value,
-            strict,
-            ..
-        } = self;
+        let Self { created, start_value, increment_by, min_value, max_value, strict, .. } = self;
         let here = [
             ("created", created.is_some()),
             ("start_value", start_value.is_some()),
@@ -86,9 +80,7 @@ impl Counter {
             return Ok(None);
         }
         if let Some((missing, _)) = here.iter().find(|(_, here)| !here) {
-            return Err(format!(
-                "a part of its definition is missing: {missing} is null"
-            ));
+            return Err(format!("a part of its definition is missing: {missing} is null"));
         }
         let builder = Definition::builder()
             .start_value(start_value.unwrap_or_default())
@@ -96,9 +88,8 @@ impl Counter {
             .min_value(min_value.unwrap_or_default())
             .max_value(max_value.unwrap_or_default())
             .strict(strict.unwrap_or_default());
-        let definition = builder
-            .build()
-            .map_err(|error| format!("its definition can't be: {error}"))?;
+        let definition =
+            builder.build().map_err(|error| format!("its definition can't be: {error}"))?;
         Ok(Some(definition))
     }
 }
@@ -165,6 +156,9 @@ impl<'frame, 'metadata> DeserializeRow<'frame, 'metadata> for Verdict {
                 // A hint, and of another type in a table that is not of sequences.
                 ("value", bigint @ ColumnType::Native(NativeType::BigInt)) => {
                     verdict.value = decode(bigint, cell)?;
+                }
+                ("node", uuid @ ColumnType::Native(NativeType::Uuid)) => {
+                    verdict.node = decode(uuid, cell)?;
                 }
                 _ => {}
             }
@@ -233,9 +227,7 @@ mod tests {
         let specs: Vec<_> = columns.iter().map(|(name, (t, _))| spec(name, t)).collect();
         let mut frame = Vec::new();
         for (_, (_, bytes)) in columns {
-            let length = bytes
-                .as_ref()
-                .map_or(-1, |b| i32::try_from(b.len()).unwrap());
+            let length = bytes.as_ref().map_or(-1, |b| i32::try_from(b.len()).unwrap());
             frame.extend(length.to_be_bytes());
             frame.extend(bytes.iter().flatten());
         }
@@ -252,27 +244,25 @@ mod tests {
     fn every_shape_of_a_verdict_is_understood() {
         let yes = || ("[applied]", boolean(true));
         let no = || ("[applied]", boolean(false));
-        let stands = |value| Some(Swapped::NotApplied { value });
+        let stands = |value: Option<i64>| {
+            let found = value.map(|value| LamportTimestamp::new(value, Uuid::from_u128(1)));
+            Some(Swapped::NotApplied { found })
+        };
         assert_eq!(verdict(&[yes()]), Some(Swapped::Applied));
-        assert_eq!(verdict(&[no(), ("value", bigint(7))]), stands(Some(7)));
+        // A row that was made by hand is compared without its node, which is then not told.
+        assert_eq!(verdict(&[no(), ("value", bigint(7))]), stands(None));
         assert_eq!(
-            verdict(&[no(), ("name", text("s")), ("value", bigint(7))]),
+            verdict(&[no(), ("name", text("s")), ("node", uuid(1)), ("value", bigint(7))]),
             stands(Some(7))
         );
-        assert_eq!(
-            verdict(&[no(), ("node", uuid(1)), ("value", bigint(7))]),
-            stands(Some(7))
-        );
+        assert_eq!(verdict(&[no(), ("node", uuid(1)), ("value", bigint(7))]), stands(Some(7)));
         // The row is missing: the condition's columns are not there, or null.
         assert_eq!(verdict(&[no()]), stands(None));
         assert_eq!(verdict(&[no(), ("value", null(bigint(0)))]), stands(None));
         // The table of formats has values too.
         assert_eq!(verdict(&[no(), ("value", text("1"))]), stands(None));
         // A widening is conditional on other columns.
-        assert_eq!(
-            verdict(&[no(), ("created", uuid(1)), ("min_value", bigint(7))]),
-            stands(None)
-        );
+        assert_eq!(verdict(&[no(), ("created", uuid(1)), ("min_value", bigint(7))]), stands(None));
     }
 
     #[test]
@@ -312,10 +302,7 @@ mod tests {
     #[test]
     fn a_whole_row_is_read() {
         let row = row(&defined()).unwrap();
-        let expected = Definition::builder()
-            .start_value(-1)
-            .increment_by(-2)
-            .strict(true);
+        let expected = Definition::builder().start_value(-1).increment_by(-2).strict(true);
         assert_eq!(row.definition, Some(expected.build().unwrap()));
         assert_eq!(row.timestamp, LamportTimestamp::new(-9, Uuid::from_u128(5)));
         assert_eq!(row.created, Some(Uuid::from_u128(6)));
@@ -335,14 +322,7 @@ mod tests {
 
     #[test]
     fn s9_a_row_in_pieces_is_corrupt() {
-        for broken in [
-            "value",
-            "created",
-            "start_value",
-            "increment_by",
-            "max_value",
-            "strict",
-        ] {
+        for broken in ["value", "created", "start_value", "increment_by", "max_value", "strict"] {
             let mut columns = defined();
             for (name, cell) in &mut columns {
                 if *name == broken {

@@ -144,8 +144,7 @@ impl Schema {
         let tables = self.tables();
         let replicas = match &self.layout.keyspace {
             Some(keyspace) => {
-                plan.warnings
-                    .extend(warnings::of_keyspace(keyspace, tables, &self.datacenters));
+                plan.warnings.extend(warnings::of_keyspace(keyspace, tables, &self.datacenters));
                 if replication.is_some() {
                     plan.notes.push(format!(
                         "keyspace {} is there already: its replication is left as it is",
@@ -164,8 +163,7 @@ impl Schema {
         plan.warnings.extend(warnings::of_settings(&self.settings));
         for expected in &EXPECTED {
             let finding = expected.judge(&self.layout, tables);
-            plan.steps
-                .extend(self.mend(expected.table, finding, adopt)?);
+            plan.steps.extend(self.mend(expected.table, finding, adopt)?);
         }
         self.finish(&mut plan, adopt)?;
         Ok(plan)
@@ -217,10 +215,7 @@ impl Schema {
     /// How many replicas each datacenter is to have.
     fn replicas(&self, replication: Option<&Replication>) -> Result<BTreeMap<String, u32>, Error> {
         let known = &self.datacenters;
-        let list: Vec<_> = known
-            .iter()
-            .map(|(name, n)| format!("{name} ({n} nodes)"))
-            .collect();
+        let list: Vec<_> = known.iter().map(|(name, n)| format!("{name} ({n} nodes)")).collect();
         let list = list.join(", ").replace("(1 nodes)", "(1 node)");
         let replicas = match replication {
             Some(Replication::PerDatacenter(replicas)) => replicas.clone(),
@@ -290,9 +285,7 @@ impl Schema {
                 Ok(0)
             }
             Step::WriteFormat(_) => {
-                let written = client
-                    .write(Action::WriteFormat, None, (), deadline)
-                    .await?;
+                let written = client.write(Action::WriteFormat, None, (), deadline).await?;
                 if written != Swapped::Applied {
                     // Another init was first.
                     check::understood(check::format(client, deadline).await?.as_deref())?;
@@ -319,9 +312,8 @@ impl Schema {
                     StoreError::new(StoreErrorKind::NotApplied, error.to_string())
                 })?;
                 let (name, values) = (&listed.name, (listed.name.as_str(), birth));
-                let outcome = client
-                    .write(Action::WriteBirth, Some(name), values, deadline)
-                    .await?;
+                let outcome =
+                    client.write(Action::WriteBirth, Some(name), values, deadline).await?;
                 written += u64::from(outcome == Swapped::Applied);
             }
         }
@@ -335,9 +327,8 @@ fn is_adopted(row: &Result<crate::store::Row, String>) -> bool {
 async fn datacenters(query: &Query) -> Result<BTreeMap<String, u32>, StoreError> {
     let mut found = BTreeMap::new();
     for table in ["local", "peers"] {
-        let rows: Vec<(Option<String>,)> = query
-            .rows(&format!("SELECT data_center FROM system.{table}"))
-            .await?;
+        let rows: Vec<(Option<String>,)> =
+            query.rows(&format!("SELECT data_center FROM system.{table}")).await?;
         for name in rows.into_iter().filter_map(|(name,)| name) {
             *found.entry(name).or_insert(0) += 1;
         }
@@ -348,11 +339,7 @@ async fn datacenters(query: &Query) -> Result<BTreeMap<String, u32>, StoreError>
 /// Whether this is a ScyllaDB that would make tablets.
 async fn has_tablets(client: &Arc<Client>, query: &Query) -> Result<bool, StoreError> {
     let cluster = client.session.get_cluster_state();
-    if !cluster
-        .get_nodes_info()
-        .iter()
-        .any(|node| node.sharder().is_some())
-    {
+    if !cluster.get_nodes_info().iter().any(|node| node.sharder().is_some()) {
         return Ok(false);
     }
     // The driver knows tablets by the same column.
@@ -370,11 +357,9 @@ impl CqlStore {
         let location = self.location.clone();
         let waited = began.elapsed();
         match source.kind() {
-            StoreErrorKind::NotApplied => Error::Unavailable {
-                location,
-                waited,
-                source: Some(source),
-            },
+            StoreErrorKind::NotApplied => {
+                Error::Unavailable { location, waited, source: Some(source) }
+            }
             StoreErrorKind::Unknown => Error::Unknown { location, source },
             _ => Error::Refused { location, source },
         }

@@ -13,22 +13,26 @@ pub(super) struct Tables {
     prefix: String,
 }
 
+/// How much of a row there is to compare with. S9: a null is written out, never bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Known {
+    /// A value, a node and a birth.
+    Born,
+    /// An adopted row: it has no `created`.
+    Adopted,
+    /// An adopted row that no client has moved yet: it has no `node` either.
+    ByHand,
+}
+
 /// What a statement does, for its text and for errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Action {
     Read,
     ConfirmNoRow,
-    /// `adopted` rows have no `created`: S9, a null is written out, never bound.
-    Move {
-        adopted: bool,
-    },
+    Move(Known),
     Widen,
-    Retire {
-        adopted: bool,
-    },
-    Revive {
-        adopted: bool,
-    },
+    Retire(Known),
+    Revive(Known),
     Insert,
     ReadBirth,
     ConfirmNoBirth,
@@ -78,9 +82,7 @@ impl Tables {
 
 /// Quotes a name only where it must be: CQL folds capitals, and a few words are its own.
 pub(super) fn quoted(name: &str) -> String {
-    let plain = name
-        .chars()
-        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    let plain = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     if plain && !RESERVED.split(' ').any(|word| word == name) {
         return name.to_owned();
     }
@@ -100,10 +102,10 @@ impl Action {
         match self {
             Self::Read => "reading the row",
             Self::ConfirmNoRow | Self::ConfirmNoBirth => "asking every replica for the name",
-            Self::Move { .. } => "moving the row on",
+            Self::Move(_) => "moving the row on",
             Self::Widen => "widening the bounds",
-            Self::Retire { .. } => "marking the row as dropped",
-            Self::Revive { .. } => "reviving the row",
+            Self::Retire(_) => "marking the row as dropped",
+            Self::Revive(_) => "reviving the row",
             Self::Insert => "inserting the row",
             Self::ReadBirth => "reading the birth",
             Self::WriteBirth | Self::ReplaceBirth => "writing the birth",
@@ -126,37 +128,36 @@ impl Action {
     /// The text, exactly as it is sent.
     pub(super) fn text(self, tables: &Tables) -> String {
         let table = tables.cql(self.table());
-        let unless_moved = |adopted| {
-            // S9: the value is bound and not null, so a missing row never matches.
-            if adopted {
-                "value = ? AND created = null"
-            } else {
-                "value = ? AND created = ?"
-            }
+        // S4: the node as well as the value, since the same value by another hand is another row. S9: the value is
+        // bound and not null, so a missing row never matches.
+        let unless_moved = |known| match known {
+            Known::Born => "value = ? AND node = ? AND created = ?",
+            Known::Adopted => "value = ? AND node = ? AND created = null",
+            Known::ByHand => "value = ? AND created = null",
         };
         match self {
             Self::Read => format!("SELECT {COLUMNS} FROM {table} WHERE name = ?"),
             Self::ConfirmNoRow | Self::ConfirmNoBirth => {
                 format!("SELECT name FROM {table} WHERE name = ?")
             }
-            Self::Move { adopted } => format!(
+            Self::Move(known) => format!(
                 "UPDATE {table} SET node = ?, value = ? WHERE name = ? IF {}",
-                unless_moved(adopted)
+                unless_moved(known)
             ),
             // S4: touches neither value nor node.
             Self::Widen => format!(
                 "UPDATE {table} SET min_value = ?, max_value = ? WHERE name = ? \
                  IF created = ? AND min_value = ? AND max_value = ?"
             ),
-            Self::Retire { adopted } => format!(
+            Self::Retire(known) => format!(
                 "UPDATE {table} SET retired = true WHERE name = ? IF {}",
-                unless_moved(adopted)
+                unless_moved(known)
             ),
-            Self::Revive { adopted } => format!(
+            Self::Revive(known) => format!(
                 "UPDATE {table} SET node = ?, value = ?, created = ?, start_value = ?, \
                  increment_by = ?, min_value = ?, max_value = ?, strict = ?, retired = false \
                  WHERE name = ? IF {}",
-                unless_moved(adopted)
+                unless_moved(known)
             ),
             Self::Insert => format!(
                 "INSERT INTO {table} (name, node, value, created, start_value, increment_by, \
@@ -216,16 +217,19 @@ pub(super) fn by_the_rules(statement: &mut Statement) {
 mod tests {
     use super::*;
 
-    const ALL: [Action; 18] = [
+    const ALL: [Action; 21] = [
         Action::Read,
         Action::ConfirmNoRow,
-        Action::Move { adopted: false },
-        Action::Move { adopted: true },
+        Action::Move(Known::Born),
+        Action::Move(Known::Adopted),
+        Action::Move(Known::ByHand),
         Action::Widen,
-        Action::Retire { adopted: false },
-        Action::Retire { adopted: true },
-        Action::Revive { adopted: false },
-        Action::Revive { adopted: true },
+        Action::Retire(Known::Born),
+        Action::Retire(Known::Adopted),
+        Action::Retire(Known::ByHand),
+        Action::Revive(Known::Born),
+        Action::Revive(Known::Adopted),
+        Action::Revive(Known::ByHand),
         Action::Insert,
         Action::ReadBirth,
         Action::ConfirmNoBirth,
@@ -244,12 +248,15 @@ mod tests {
         let expected = [
             "SELECT node, value, created, start_value, increment_by, min_value, max_value, strict, retired, WRITETIME(node) AS node_written, WRITETIME(value) AS value_written FROM shop.counters WHERE name = ?",
             "SELECT name FROM shop.counters WHERE name = ?",
-            "UPDATE shop.counters SET node = ?, value = ? WHERE name = ? IF value = ? AND created = ?",
+            "UPDATE shop.counters SET node = ?, value = ? WHERE name = ? IF value = ? AND node = ? AND created = ?",
+            "UPDATE shop.counters SET node = ?, value = ? WHERE name = ? IF value = ? AND node = ? AND created = null",
             "UPDATE shop.counters SET node = ?, value = ? WHERE name = ? IF value = ? AND created = null",
             "UPDATE shop.counters SET min_value = ?, max_value = ? WHERE name = ? IF created = ? AND min_value = ? AND max_value = ?",
-            "UPDATE shop.counters SET retired = true WHERE name = ? IF value = ? AND created = ?",
+            "UPDATE shop.counters SET retired = true WHERE name = ? IF value = ? AND node = ? AND created = ?",
+            "UPDATE shop.counters SET retired = true WHERE name = ? IF value = ? AND node = ? AND created = null",
             "UPDATE shop.counters SET retired = true WHERE name = ? IF value = ? AND created = null",
-            "UPDATE shop.counters SET node = ?, value = ?, created = ?, start_value = ?, increment_by = ?, min_value = ?, max_value = ?, strict = ?, retired = false WHERE name = ? IF value = ? AND created = ?",
+            "UPDATE shop.counters SET node = ?, value = ?, created = ?, start_value = ?, increment_by = ?, min_value = ?, max_value = ?, strict = ?, retired = false WHERE name = ? IF value = ? AND node = ? AND created = ?",
+            "UPDATE shop.counters SET node = ?, value = ?, created = ?, start_value = ?, increment_by = ?, min_value = ?, max_value = ?, strict = ?, retired = false WHERE name = ? IF value = ? AND node = ? AND created = null",
             "UPDATE shop.counters SET node = ?, value = ?, created = ?, start_value = ?, increment_by = ?, min_value = ?, max_value = ?, strict = ?, retired = false WHERE name = ? IF value = ? AND created = null",
             "INSERT INTO shop.counters (name, node, value, created, start_value, increment_by, min_value, max_value, strict, retired) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) IF NOT EXISTS",
             "SELECT created FROM shop.sequences WHERE name = ?",

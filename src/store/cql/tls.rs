@@ -15,9 +15,7 @@ use crate::error::Error;
 pub(super) fn config(files: &TlsFiles) -> Result<Arc<ClientConfig>, Error> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates("ca", &files.ca)? {
-        roots
-            .add(certificate)
-            .map_err(|error| unusable("ca", &files.ca, &error))?;
+        roots.add(certificate).map_err(|error| unusable("ca", &files.ca, &error))?;
     }
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(provider)
@@ -111,10 +109,7 @@ mod tests {
     use super::*;
 
     fn refusal(ca: &Path) -> String {
-        let files = TlsFiles {
-            ca: ca.to_owned(),
-            identity: None,
-        };
+        let files = TlsFiles { ca: ca.to_owned(), identity: None };
         config(&files).unwrap_err().to_string()
     }
 
@@ -123,20 +118,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("missing.pem");
         let error = refusal(&missing);
-        assert!(
-            error.contains("can't read") && error.contains("missing.pem"),
-            "{error}"
-        );
+        assert!(error.contains("can't read") && error.contains("missing.pem"), "{error}");
         let empty = folder.path().join("empty.pem");
         std::fs::write(&empty, "nothing here").unwrap();
         let error = refusal(&empty);
         assert!(error.contains("no certificate in"), "{error}");
         let torn = folder.path().join("torn.pem");
-        std::fs::write(
-            &torn,
-            "-----BEGIN CERTIFICATE-----\n!!\n-----END CERTIFICATE-----\n",
-        )
-        .unwrap();
+        std::fs::write(&torn, "-----BEGIN CERTIFICATE-----\n!!\n-----END CERTIFICATE-----\n")
+            .unwrap();
         let error = refusal(&torn);
         assert!(error.contains("no PEM file"), "{error}");
     }

@@ -8,25 +8,15 @@ use crate::error::Error;
 
 const FORM: &str = "cassandra://[user@]host[:port][,host...]/keyspace[?name=value&...]";
 const SCHEMES: [&str; 2] = ["cassandra", "scylla"];
-const PARAMETERS: [&str; 8] = [
-    "dc",
-    "tls",
-    "ca",
-    "cert",
-    "key",
-    "prefix",
-    "request_timeout",
-    "map",
-];
+const PARAMETERS: [&str; 8] =
+    ["dc", "tls", "ca", "cert", "key", "prefix", "request_timeout", "map"];
 
 pub(super) fn parse(url: &str) -> Result<CqlOptions, Error> {
     let (scheme, rest) = scheme(url)?;
     let (user, rest) = user(rest)?;
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
     let Some((hosts, keyspace)) = rest.split_once('/').filter(|(_, path)| !path.is_empty()) else {
-        return Err(invalid(format!(
-            "the store URL names no keyspace: write {FORM}"
-        )));
+        return Err(invalid(format!("the store URL names no keyspace: write {FORM}")));
     };
     let mut options = CqlOptions::new(hosts, &decode(keyspace, "the keyspace")?)?;
     options.scheme = scheme;
@@ -76,9 +66,7 @@ fn host(text: &str) -> Result<Host, Error> {
         Some(bracketed) => {
             let (name, port) = bracketed.split_once(']').unwrap_or(("", ""));
             if name.parse::<Ipv6Addr>().is_err() {
-                return Err(invalid(format!(
-                    "host `{text}` is not an IPv6 address in brackets"
-                )));
+                return Err(invalid(format!("host `{text}` is not an IPv6 address in brackets")));
             }
             (name, port)
         }
@@ -186,20 +174,16 @@ fn boolean(value: &str) -> Result<bool, Error> {
     match value {
         "true" => Ok(true),
         "false" => Ok(false),
-        _ => Err(invalid(format!(
-            "`tls={}`: write tls=true or tls=false",
-            value.escape_debug()
-        ))),
+        _ => Err(invalid(format!("`tls={}`: write tls=true or tls=false", value.escape_debug()))),
     }
 }
 
 fn duration(value: &str) -> Result<Duration, Error> {
     let parsed = match value.strip_suffix("ms") {
         Some(number) => number.parse().ok().map(Duration::from_millis),
-        None => value
-            .strip_suffix('s')
-            .and_then(|number| number.parse().ok())
-            .map(Duration::from_secs),
+        None => {
+            value.strip_suffix('s').and_then(|number| number.parse().ok()).map(Duration::from_secs)
+        }
     };
     parsed.ok_or_else(|| {
         invalid(format!(
@@ -269,20 +253,13 @@ mod tests {
                    &cert=/c.pem&key=/k.pem&prefix=x_&request_timeout=1500ms\
                    &map=10.0.0.1:9042=127.0.0.1:9142,[fd00::1]:9042=[::1]:9242";
         let options = parse(url).unwrap();
-        assert_eq!(
-            options.location(),
-            "scylla://db1,db2:9142,[fd00::1]:9043/shop?prefix=x_"
-        );
+        assert_eq!(options.location(), "scylla://db1,db2:9142,[fd00::1]:9043/shop?prefix=x_");
         assert_eq!(options.user.as_deref(), Some("o'brien"));
         assert_eq!(options.datacenter.as_deref(), Some("eu west"));
         assert_eq!(options.request_timeout, Duration::from_millis(1500));
         let tls = options.tls.unwrap();
         assert_eq!(tls.ca.to_str(), Some("/etc/ca.pem"));
-        assert_eq!(
-            tls.identity,
-            Some(("/c.pem".into(), "/k.pem".into())),
-            "both files"
-        );
+        assert_eq!(tls.identity, Some(("/c.pem".into(), "/k.pem".into())), "both files");
         assert_eq!(options.addresses.len(), 2);
         let public = options.addresses[&"10.0.0.1:9042".parse().unwrap()];
         assert_eq!(public.to_string(), "127.0.0.1:9142");
@@ -318,14 +295,9 @@ mod tests {
 
     #[test]
     fn debug_output_hides_the_password() {
-        let options = parse("cassandra://app@db1/shop")
-            .unwrap()
-            .password("s3cret");
+        let options = parse("cassandra://app@db1/shop").unwrap().password("s3cret");
         let shown = format!("{options:?} {options:#?}");
-        assert!(
-            !shown.contains("s3cret") && shown.contains("***"),
-            "{shown}"
-        );
+        assert!(!shown.contains("s3cret") && shown.contains("***"), "{shown}");
     }
 
     #[test]
@@ -345,41 +317,26 @@ mod tests {
             ("cassandra://::1/shop", "written in brackets"),
             ("cassandra://[::1/shop", "not an IPv6 address in brackets"),
             ("cassandra://[::1]9042/shop", "text behind its bracket"),
-            (
-                "cassandra://@db1/shop",
-                "the user in the store URL is empty",
-            ),
+            ("cassandra://@db1/shop", "the user in the store URL is empty"),
             ("cassandra://db1/my-shop", "a letter first"),
             ("cassandra://db1/shop/x", "a letter first"),
             ("cassandra://db1/1shop", "a letter first"),
             ("cassandra://db1/shop#x", "a letter first"),
             ("cassandra://db1/sh%6", "percent-encoded"),
             ("cassandra://db1/sh%ff", "percent-encoded"),
-            (
-                "cassandra://db1/shop?datacenter=x",
-                "the known ones are dc, tls, ca",
-            ),
+            ("cassandra://db1/shop?datacenter=x", "the known ones are dc, tls, ca"),
             ("cassandra://db1/shop?dc=a&dc=b", "twice"),
             ("cassandra://db1/shop?dc=", "is empty"),
             ("cassandra://db1/shop?dc", "is empty"),
             ("cassandra://db1/shop?tls=yes", "tls=true or tls=false"),
             ("cassandra://db1/shop?tls=true", "needs `ca=FILE`"),
             ("cassandra://db1/shop?ca=x", "add `tls=true`"),
-            (
-                "cassandra://db1/shop?tls=true&ca=x&cert=y",
-                "belong together",
-            ),
+            ("cassandra://db1/shop?tls=true&ca=x&cert=y", "belong together"),
             ("cassandra://db1/shop?cert=x&key=y", "needs TLS"),
             ("cassandra://db1/shop?prefix=1", "a letter first"),
             ("cassandra://db1/shop?request_timeout=3", "3s or 500ms"),
-            (
-                "cassandra://db1/shop?request_timeout=1ms",
-                "between 100 ms and 5 min",
-            ),
-            (
-                "cassandra://db1/shop?map=a:1=b:2",
-                "PRIVATE:PORT=PUBLIC:PORT",
-            ),
+            ("cassandra://db1/shop?request_timeout=1ms", "between 100 ms and 5 min"),
+            ("cassandra://db1/shop?map=a:1=b:2", "PRIVATE:PORT=PUBLIC:PORT"),
         ] {
             let error = refusal(url);
             assert!(error.contains(hint), "{url}: {error}");

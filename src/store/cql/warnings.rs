@@ -20,11 +20,7 @@ pub(super) struct Setting {
 pub(super) async fn settings(client: &Arc<Client>, deadline: Instant) -> Vec<Setting> {
     let cluster = client.session.get_cluster_state();
     let mut settings = Vec::new();
-    for node in cluster
-        .get_nodes_info()
-        .iter()
-        .filter(|node| node.is_connected())
-    {
+    for node in cluster.get_nodes_info().iter().filter(|node| node.is_connected()) {
         if node.sharder().is_some() {
             continue;
         }
@@ -33,12 +29,10 @@ pub(super) async fn settings(client: &Arc<Client>, deadline: Instant) -> Vec<Set
             let cql = format!("SELECT value FROM system_views.settings WHERE name = '{name}'");
             // Whoever may not look is not warned.
             let rows: Vec<(Option<String>,)> = query.rows(&cql).await.unwrap_or_default();
-            settings.extend(rows.into_iter().filter_map(|(value,)| {
-                Some(Setting {
-                    name: name.to_owned(),
-                    value: value?,
-                })
-            }));
+            settings.extend(
+                rows.into_iter()
+                    .filter_map(|(value,)| Some(Setting { name: name.to_owned(), value: value? })),
+            );
         }
     }
     settings
@@ -51,11 +45,7 @@ pub(super) fn of_settings(settings: &[Setting]) -> Vec<String> {
     };
     let mut warnings = Vec::new();
     let nodes = |n: usize| {
-        if n == 1 {
-            "1 node".to_owned()
-        } else {
-            format!("{n} nodes")
-        }
+        if n == 1 { "1 node".to_owned() } else { format!("{n} nodes") }
     };
     let unsafe_reads = has("paxos_variant", &|v| v.contains("without_linearizable"));
     if unsafe_reads > 0 {
@@ -115,16 +105,10 @@ pub(super) fn of_keyspace(
         ));
         let replicas = keyspace.replication.get("replication_factor");
         let replicas = replicas.and_then(|value| factor(value)).unwrap_or(0);
-        datacenters
-            .keys()
-            .take(1)
-            .map(|dc| (dc.clone(), replicas))
-            .collect()
+        datacenters.keys().take(1).map(|dc| (dc.clone(), replicas)).collect()
     } else {
         let options = keyspace.replication.iter();
-        options
-            .filter_map(|(dc, value)| Some((dc.clone(), factor(value)?)))
-            .collect()
+        options.filter_map(|(dc, value)| Some((dc.clone(), factor(value)?))).collect()
     };
     warnings.extend(of_replicas(&replicas));
     if !keyspace.durable_writes {
@@ -160,10 +144,7 @@ mod tests {
 
     #[test]
     fn settings_that_lose_ids_are_warned_of() {
-        let safe = [
-            setting("paxos_variant", "v2"),
-            setting("commitlog_sync", "batch"),
-        ];
+        let safe = [setting("paxos_variant", "v2"), setting("commitlog_sync", "batch")];
         assert!(of_settings(&safe).is_empty());
         let unsafe_ones = [
             setting("paxos_variant", "v1"),
@@ -179,10 +160,7 @@ mod tests {
     fn keyspace(options: &[(&str, &str)]) -> Keyspace {
         let options = options.iter();
         let options = options.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        Keyspace {
-            replication: options.collect(),
-            durable_writes: true,
-        }
+        Keyspace { replication: options.collect(), durable_writes: true }
     }
 
     #[test]
@@ -190,10 +168,7 @@ mod tests {
         let datacenters = BTreeMap::from([("dc1".to_owned(), 3)]);
         let of =
             |keyspace: &Keyspace| of_keyspace(keyspace, &Tables::new("shop", ""), &datacenters);
-        let class = (
-            "class",
-            "org.apache.cassandra.locator.NetworkTopologyStrategy",
-        );
+        let class = ("class", "org.apache.cassandra.locator.NetworkTopologyStrategy");
         assert!(of(&keyspace(&[class, ("dc1", "3")])).is_empty());
         let few = of(&keyspace(&[class, ("dc1", "3"), ("dc2", "2")]));
         assert_eq!(few.len(), 1);
@@ -201,10 +176,7 @@ mod tests {
         let class = ("class", "org.apache.cassandra.locator.SimpleStrategy");
         let simple = of(&keyspace(&[class, ("replication_factor", "1")]));
         assert_eq!(simple.len(), 2, "{simple:?}");
-        let forgetful = Keyspace {
-            durable_writes: false,
-            ..keyspace(&[])
-        };
+        let forgetful = Keyspace { durable_writes: false, ..keyspace(&[]) };
         assert_eq!(of(&forgetful).len(), 1);
     }
 }

@@ -9,7 +9,8 @@ use lamport_seq::store::cql::{CqlOptions, CqlStore};
 use lamport_seq::{Definition, Error};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::{deadline, empty, fresh, hosts, init, keyspace, name};
+use super::{deadline, empty, fresh, init, keyspace, name};
+use crate::support::contact_points;
 
 /// A port that leads to `node`, and how many connections have come through it.
 async fn forward(node: SocketAddr) -> (SocketAddr, Arc<AtomicU32>) {
@@ -45,19 +46,11 @@ async fn live_nodes_behind_forwarded_ports_are_reached_by_the_map() {
         ways.push((public, count));
     }
     let (contact, map) = (ways[0].0, map.join(","));
-    let url = format!(
-        "cassandra://{contact}/{}?prefix={prefix}&map={map}",
-        keyspace()
-    );
-    let store = CqlStore::connect(CqlOptions::from_url(&url).unwrap())
-        .await
-        .unwrap();
+    let url = format!("cassandra://{contact}/{}?prefix={prefix}&map={map}", keyspace());
+    let store = CqlStore::connect(CqlOptions::from_url(&url).unwrap()).await.unwrap();
     store.check(deadline()).await.unwrap();
     let row = fresh(Definition::default());
-    store
-        .insert(&name("orders"), &row, deadline())
-        .await
-        .unwrap();
+    store.insert(&name("orders"), &row, deadline()).await.unwrap();
     for (public, count) in ways {
         assert!(count.load(Ordering::Relaxed) > 0, "nobody came by {public}");
     }
@@ -66,19 +59,14 @@ async fn live_nodes_behind_forwarded_ports_are_reached_by_the_map() {
 #[tokio::test]
 #[ignore = "live: needs a Cassandra cluster"]
 async fn live_a_datacenter_that_is_not_there_is_refused() {
-    let options = || CqlOptions::new(&hosts(), &keyspace()).unwrap();
+    let options = || CqlOptions::new(&contact_points().join(","), &keyspace()).unwrap();
     let error = CqlStore::connect(options().datacenter("atlantis")).await;
     let error = error.map(|_| ()).unwrap_err();
     assert!(matches!(error, Error::InvalidOption(_)));
-    assert!(
-        error.to_string().contains("no datacenter `atlantis`"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("no datacenter `atlantis`"), "{error}");
 
     let direct = empty().await;
     let cluster = direct.session().get_cluster_state();
     let there = cluster.get_nodes_info()[0].datacenter.clone().unwrap();
-    CqlStore::connect(options().datacenter(there))
-        .await
-        .unwrap();
+    CqlStore::connect(options().datacenter(there)).await.unwrap();
 }

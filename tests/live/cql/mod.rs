@@ -20,14 +20,9 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-const TIMEOUT: Duration = Duration::from_secs(60);
+use crate::support::contact_points;
 
-/// Where the cluster is. A test that can't run is a test that fails.
-fn hosts() -> String {
-    std::env::var("LSEQ_TEST_CASSANDRA").expect(
-        "LSEQ_TEST_CASSANDRA must name the contact points of a cluster, as 127.0.0.1,127.0.0.2",
-    )
-}
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// One keyspace for all tests of this process.
 fn keyspace() -> String {
@@ -45,19 +40,14 @@ fn prefix() -> String {
 }
 
 fn options(prefix: &str) -> CqlOptions {
-    let options = CqlOptions::new(&hosts(), &keyspace()).unwrap();
+    let options = CqlOptions::new(&contact_points().join(","), &keyspace()).unwrap();
     options.prefix(prefix).unwrap().connect_timeout(TIMEOUT)
 }
 
 /// A store whose tables are not there yet, but whose keyspace is.
 async fn empty() -> CqlStore {
     let store = CqlStore::connect(options(&prefix())).await.unwrap();
-    let nodes: u32 = Schema::inspect(&store, TIMEOUT)
-        .await
-        .unwrap()
-        .datacenters()
-        .values()
-        .sum();
+    let nodes: u32 = Schema::inspect(&store, TIMEOUT).await.unwrap().datacenters().values().sum();
     let keyspace = keyspace();
     run(
         &store,
@@ -116,15 +106,12 @@ fn at(value: i64, node: u128) -> LamportTimestamp {
 
 /// Without the times, which are the cluster's own.
 fn untimed(row: Option<Row>) -> Option<Row> {
-    row.map(|row| Row {
-        written: None,
-        ..row
-    })
+    row.map(|row| Row { written: None, ..row })
 }
 
 fn value_in_the_way(swapped: Result<Swapped, StoreError>) -> Option<i64> {
     match swapped.unwrap() {
-        Swapped::NotApplied { value } => value,
+        Swapped::NotApplied { found } => found.map(|found| found.value),
         Swapped::Applied => panic!("it was applied"),
     }
 }

@@ -7,7 +7,7 @@ use lamport_seq::Error;
 use lamport_seq::store::cql::{CqlOptions, CqlStore, Schema};
 use lamport_seq::store::{Store, StoreError, StoreErrorKind};
 
-use super::{TIMEOUT, deadline, empty, hosts, run, store, table};
+use super::{TIMEOUT, contact_points, deadline, empty, run, store, table};
 
 async fn refusal(store: &CqlStore) -> StoreError {
     let error = store.check(deadline()).await.unwrap_err();
@@ -22,7 +22,7 @@ async fn live_missing_tables_and_keyspaces_are_named() {
     let store = empty().await;
     let error = refusal(&store).await;
     assert!(error.to_string().contains("there is no table"), "{error}");
-    let options = CqlOptions::new(&hosts(), "no_such_keyspace").unwrap();
+    let options = CqlOptions::new(&contact_points().join(","), "no_such_keyspace").unwrap();
     let nowhere = CqlStore::connect(options).await.unwrap();
     let error = refusal(&nowhere).await;
     assert_eq!(error.to_string(), "there is no keyspace no_such_keyspace");
@@ -34,18 +34,11 @@ async fn live_missing_tables_and_keyspaces_are_named() {
 async fn live_a_table_whose_rows_expire_is_refused() {
     let store = store().await;
     let counters = table(&store, "counters");
-    run(
-        &store,
-        &format!("ALTER TABLE {counters} WITH default_time_to_live = 60"),
-    )
-    .await;
+    run(&store, &format!("ALTER TABLE {counters} WITH default_time_to_live = 60")).await;
     let error = refusal(&store).await;
     assert!(error.to_string().contains("expire after 60 s"), "{error}");
     let schema = Schema::inspect(&store, TIMEOUT).await.unwrap();
-    assert!(matches!(
-        schema.plan(None, false),
-        Err(Error::Refused { .. })
-    ));
+    assert!(matches!(schema.plan(None, false), Err(Error::Refused { .. })));
 }
 
 #[tokio::test]
@@ -54,16 +47,10 @@ async fn live_a_column_of_another_type_is_refused() {
     let store = store().await;
     let counters = table(&store, "counters");
     run(&store, &format!("DROP TABLE {counters}")).await;
-    run(
-        &store,
-        &format!("CREATE TABLE {counters} (name text PRIMARY KEY, node uuid, value int)"),
-    )
-    .await;
+    run(&store, &format!("CREATE TABLE {counters} (name text PRIMARY KEY, node uuid, value int)"))
+        .await;
     let error = refusal(&store).await;
-    assert!(
-        error.to_string().contains("is int (regular), not bigint"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("is int (regular), not bigint"), "{error}");
 }
 
 #[tokio::test]
@@ -72,11 +59,7 @@ async fn live_counter_columns_and_wide_rows_are_refused() {
     let store = store().await;
     let counters = table(&store, "counters");
     run(&store, &format!("DROP TABLE {counters}")).await;
-    run(
-        &store,
-        &format!("CREATE TABLE {counters} (name text PRIMARY KEY, value counter)"),
-    )
-    .await;
+    run(&store, &format!("CREATE TABLE {counters} (name text PRIMARY KEY, value counter)")).await;
     let error = refusal(&store).await;
     assert!(error.to_string().contains("counter columns"), "{error}");
     run(&store, &format!("DROP TABLE {counters}")).await;
@@ -96,23 +79,13 @@ async fn live_counter_columns_and_wide_rows_are_refused() {
 async fn live_another_format_is_refused() {
     let store = store().await;
     let meta = table(&store, "lseq_meta");
-    run(
-        &store,
-        &format!("UPDATE {meta} SET value = '7' WHERE key = 'format' IF value = '1'"),
-    )
-    .await;
+    run(&store, &format!("UPDATE {meta} SET value = '7' WHERE key = 'format' IF value = '1'"))
+        .await;
     let error = refusal(&store).await;
     assert!(error.to_string().contains("format `7`"), "{error}");
     let schema = Schema::inspect(&store, TIMEOUT).await.unwrap();
-    assert!(matches!(
-        schema.plan(None, false),
-        Err(Error::Refused { .. })
-    ));
-    run(
-        &store,
-        &format!("DELETE FROM {meta} WHERE key = 'format' IF EXISTS"),
-    )
-    .await;
+    assert!(matches!(schema.plan(None, false), Err(Error::Refused { .. })));
+    run(&store, &format!("DELETE FROM {meta} WHERE key = 'format' IF EXISTS")).await;
     let error = refusal(&store).await;
     assert!(error.hint().unwrap().contains("lseq init"), "{error}");
 }
@@ -137,7 +110,7 @@ async fn live_tls_to_a_plain_port_says_so_in_time() {
     let ca = folder.path().join("ca.pem");
     std::fs::write(&ca, CA).unwrap();
     let began = Instant::now();
-    let options = CqlOptions::new(&hosts(), "shop").unwrap().tls(&ca);
+    let options = CqlOptions::new(&contact_points().join(","), "shop").unwrap().tls(&ca);
     let error = CqlStore::connect(options.connect_timeout(Duration::from_secs(5))).await;
     let error = error.map(|_| ()).unwrap_err();
     assert!(began.elapsed() < Duration::from_secs(6));

@@ -27,10 +27,7 @@ fn file(name: &str) -> PathBuf {
 
 fn plain() -> CqlOptions {
     let options = CqlOptions::new(&variable("LSEQ_TEST_SECURED"), &keyspace()).unwrap();
-    options
-        .prefix("secured_")
-        .unwrap()
-        .connect_timeout(PATIENCE)
+    options.prefix("secured_").unwrap().connect_timeout(PATIENCE)
 }
 
 fn encrypted() -> CqlOptions {
@@ -46,15 +43,8 @@ async fn failure(options: CqlOptions) -> (Error, String) {
     let began = Instant::now();
     let error = CqlStore::connect(options.password("s3cret")).await;
     let error = error.map(|_| ()).unwrap_err();
-    assert!(
-        began.elapsed() < PATIENCE + Duration::from_secs(1),
-        "{error}"
-    );
-    let told = format!(
-        "{:#}; hint: {:?}",
-        anyhow::Error::from(error.clone()),
-        error.hint()
-    );
+    assert!(began.elapsed() < PATIENCE + Duration::from_secs(1), "{error}");
+    let told = format!("{:#}; hint: {:?}", anyhow::Error::from(error.clone()), error.hint());
     assert!(!format!("{told}{error:?}").contains("s3cret"), "{told}");
     assert!(!told.contains('\n'), "{told}");
     (error, told)
@@ -65,24 +55,15 @@ async fn failure(options: CqlOptions) -> (Error, String) {
 async fn secured_failures_are_distinct_clear_and_in_time() {
     let (error, told) = failure(encrypted().user("cassandra")).await;
     assert!(matches!(error, Error::Refused { .. }));
-    assert!(
-        told.contains("login refused") && told.contains("LSEQ_PASSWORD"),
-        "{told}"
-    );
+    assert!(told.contains("login refused") && told.contains("LSEQ_PASSWORD"), "{told}");
 
     let (error, told) = failure(encrypted()).await;
     assert!(matches!(error, Error::Refused { .. }));
-    assert!(
-        told.contains("login needed") && told.contains("USER@HOST"),
-        "{told}"
-    );
+    assert!(told.contains("login needed") && told.contains("USER@HOST"), "{told}");
 
     let (error, told) = failure(plain().tls(file("other-ca.pem")).user("cassandra")).await;
     assert!(matches!(error, Error::Refused { .. }));
-    assert!(
-        told.contains("not signed by the authority that is trusted"),
-        "{told}"
-    );
+    assert!(told.contains("not signed by the authority that is trusted"), "{told}");
 
     let (_, told) = failure(plain().user("cassandra")).await;
     assert!(told.contains("closed before a word was said"), "{told}");
@@ -107,9 +88,7 @@ async fn grant(store: &CqlStore, role: &str, without: &str) {
     let file = include_str!("../../../cql/grants.cql");
     let lines = file.lines().filter(|line| !line.starts_with("--"));
     let text = lines.collect::<Vec<_>>().join("\n");
-    let text = text
-        .replace("lseq_client", role)
-        .replace("lseq.", &table_prefix);
+    let text = text.replace("lseq_client", role).replace("lseq.", &table_prefix);
     for statement in text.split(';').map(str::trim).filter(|s| !s.is_empty()) {
         if without.is_empty() || !statement.contains(without) {
             store.session().query_unpaged(statement, ()).await.unwrap();
@@ -129,15 +108,11 @@ async fn secured_the_grants_suffice_for_a_client() {
     let orders = name("suffices");
     let row = fresh(lamport_seq::Definition::default());
     assert!(client.confirm_absent(&orders, deadline()).await.unwrap());
-    let birth = client
-        .write_birth(&orders, row.created.unwrap(), None, deadline())
-        .await;
+    let birth = client.write_birth(&orders, row.created.unwrap(), None, deadline()).await;
     assert_eq!(birth.unwrap(), Swapped::Applied);
     let inserted = client.insert(&orders, &row, deadline()).await;
     assert_eq!(inserted.unwrap(), Swapped::Applied);
-    let moved = client
-        .swap(&orders, &row, Change::Move { to: at(9, 1) }, deadline())
-        .await;
+    let moved = client.swap(&orders, &row, Change::Move { to: at(9, 1) }, deadline()).await;
     assert_eq!(moved.unwrap(), Swapped::Applied);
     let found = client.read(&orders, deadline()).await.unwrap().unwrap();
     assert_eq!(found.timestamp, at(9, 1));
@@ -178,10 +153,7 @@ async fn secured_the_password_is_in_no_log() {
     CqlStore::connect(options).await.unwrap();
     failure(encrypted().user("nobody")).await;
     let log = log.0.lock().unwrap();
-    assert!(
-        log.contains("control connection"),
-        "there is no log to speak of: {log}"
-    );
+    assert!(log.contains("control connection"), "there is no log to speak of: {log}");
     assert!(!log.contains("s3cret"), "{log}");
 }
 

@@ -1,0 +1,157 @@
+//! What a cluster looks like, and the file that remembers which one is up.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, bail};
+
+use super::backend::Kind;
+use crate::paths;
+
+/// The superuser of a cluster with `--auth`, which Cassandra makes itself, and its password.
+pub(crate) const SUPERUSER: &str = "cassandra";
+/// Where every node answers CQL.
+pub(crate) const CQL_PORT: u16 = 9042;
+/// Where nodes talk to each other.
+pub(crate) const STORAGE_PORT: u16 = 7000;
+
+/// Everything about a cluster that `cluster up` can be asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub(crate) kind: Kind,
+    pub(crate) nodes: u8,
+    pub(crate) auth: bool,
+    pub(crate) tls: bool,
+    pub(crate) client_certs: bool,
+}
+
+impl Shape {
+    /// Nodes that anyone may talk to.
+    pub(crate) fn plain(kind: Kind, nodes: u8) -> Self {
+        Self { kind, nodes, auth: false, tls: false, client_certs: false }
+    }
+
+    /// One node that wants a password and TLS.
+    pub(crate) fn secured(kind: Kind) -> Self {
+        Self { kind, nodes: 1, auth: true, tls: true, client_certs: false }
+    }
+
+    /// The numbers of the nodes.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = u8> + use<> {
+        1..=self.nodes
+    }
+
+    /// The address of a node, the same on every backend.
+    pub(crate) fn address(node: u8) -> IpAddr {
+        IpAddr::V4(Ipv4Addr::new(127, 0, 0, node))
+    }
+
+    /// All addresses, as `LSEQ_TEST_CASSANDRA` wants them.
+    pub(crate) fn contact_points(&self) -> String {
+        let addresses = self.numbers().map(|node| Self::address(node).to_string());
+        addresses.collect::<Vec<_>>().join(",")
+    }
+
+    /// Remembers this shape. Written before the first node starts, so that whatever happens
+    /// afterwards, the next command knows what to clear away.
+    pub(crate) fn save(&self) -> anyhow::Result<()> {
+        let path = file();
+        let draft = path.with_extension("draft");
+        let text = self.to_text();
+        std::fs::create_dir_all(paths::cluster_dir())
+            .and_then(|()| std::fs::write(&draft, text))
+            .and_then(|()| std::fs::rename(&draft, &path))
+            .with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// The shape of the cluster that was started last and not stopped since.
+    pub(crate) fn load() -> anyhow::Result<Option<Self>> {
+        let path = file();
+        match std::fs::read_to_string(&path) {
+            Ok(text) => {
+                let shape = Self::from_text(&text);
+                shape.map(Some).with_context(|| format!("cannot read {}", path.display()))
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+        }
+    }
+
+    /// Forgets the cluster: it has been stopped.
+    pub(crate) fn forget() -> anyhow::Result<()> {
+        match std::fs::remove_file(file()) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn to_text(&self) -> String {
+        let Self { kind, nodes, auth, tls, client_certs } = self;
+        format!(
+            "kind={}\nnodes={nodes}\nauth={auth}\ntls={tls}\nclient_certs={client_certs}\n",
+            kind.as_str()
+        )
+    }
+
+    fn from_text(text: &str) -> anyhow::Result<Self> {
+        let value = |key: &str| {
+            let mut pairs = text.lines().filter_map(|line| line.split_once('='));
+            let found = pairs.find(|(name, _)| *name == key);
+            found.map(|(_, value)| value).with_context(|| format!("`{key}` is missing"))
+        };
+        let kind = match value("kind")? {
+            "docker" => Kind::Docker,
+            "maven" => Kind::Maven,
+            other => bail!("`{other}` is no kind of cluster"),
+        };
+        Ok(Self {
+            kind,
+            nodes: value("nodes")?.parse()?,
+            auth: value("auth")?.parse()?,
+            tls: value("tls")?.parse()?,
+            client_certs: value("client_certs")?.parse()?,
+        })
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = if self.nodes == 1 { "" } else { "s" };
+        write!(f, "{} node{s}", self.nodes)?;
+        for (is_on, word) in
+            [(self.auth, "auth"), (self.tls, "TLS"), (self.client_certs, "client certificates")]
+        {
+            if is_on {
+                write!(f, ", {word}")?;
+            }
+        }
+        write!(f, ", {}", self.kind.as_str())
+    }
+}
+
+fn file() -> PathBuf {
+    paths::cluster_dir().join("state")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shape_survives_its_file() {
+        for kind in [Kind::Docker, Kind::Maven] {
+            let shape = Shape { kind, nodes: 2, auth: true, tls: true, client_certs: false };
+            assert_eq!(Shape::from_text(&shape.to_text()).unwrap(), shape);
+        }
+    }
+
+    #[test]
+    fn a_torn_file_is_an_error_not_a_guess() {
+        let whole = "kind=maven\nnodes=3\nauth=false\ntls=false\nclient_certs=false\n";
+        assert!(Shape::from_text(whole).is_ok());
+        let cut = whole.len() / 2;
+        assert!(Shape::from_text(&whole[..cut]).is_err());
+    }
+}
