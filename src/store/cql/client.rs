@@ -193,13 +193,10 @@ impl Client {
         statement.set_load_balancing_policy(Some(Route::new(self.suspects.clone(), None)));
         let sent = self.session.query_unpaged(statement, ());
         // The driver's own wait for agreement comes after the statement's timeout.
-        match tokio::time::timeout_at(deadline, sent).await {
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(error)) => Err(outcome::failed(label, &error, patience)),
-            Err(_) => {
-                Err(outcome::failed(label, &ExecutionError::RequestTimeout(patience), patience))
-            }
-        }
+        let answer = tokio::time::timeout_at(deadline, sent).await;
+        let answer = answer.unwrap_or(Err(ExecutionError::RequestTimeout(patience)));
+        answer.map_err(|error| outcome::failed(label, &error, patience))?;
+        Ok(())
     }
 
     /// Where a row is on the ring, which the driver only works out for prepared statements.

@@ -1,6 +1,6 @@
 //! From options to a session.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::future::{Future, ready};
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use scylla::errors::TranslationError;
 use scylla::policies::address_translator::{AddressTranslator, UntranslatedPeer};
 use tokio::time::Instant;
 
-use super::options::{CqlOptions, DEFAULT_PORT};
+use super::options::{CqlOptions, DEFAULT_PORT, invalid};
 use super::reason;
 use crate::error::Error;
 use crate::store::{StoreError, StoreErrorKind};
@@ -30,12 +30,19 @@ pub(super) async fn session(options: &CqlOptions) -> Result<Session, Error> {
     let began = Instant::now();
     let built = tokio::time::timeout(options.connect_timeout, builder.build()).await;
     let failure = match built {
-        Ok(Ok(session)) => return Ok(session),
+        Ok(Ok(session)) => {
+            datacenter_is_there(options, &session)?;
+            return Ok(session);
+        }
         Ok(Err(error)) => reason::session(&error).into_error("can't connect"),
         Err(_) => {
             let message = format!("no answer within {:?}", options.connect_timeout);
             StoreError::new(StoreErrorKind::NotApplied, message)
         }
+    };
+    let failure = match failure.hint() {
+        Some(_) => failure,
+        None => failure.with_hint("is the cluster up, and are host and port right?"),
     };
     let location = options.location().into();
     Err(match failure.kind() {
@@ -44,6 +51,25 @@ pub(super) async fn session(options: &CqlOptions) -> Result<Session, Error> {
         }
         _ => Error::Refused { location, source: failure },
     })
+}
+
+/// A datacenter that is not there would be preferred in vain, and nobody would notice.
+fn datacenter_is_there(options: &CqlOptions, session: &Session) -> Result<(), Error> {
+    let Some(wanted) = &options.datacenter else {
+        return Ok(());
+    };
+    let cluster = session.get_cluster_state();
+    let nodes = cluster.get_nodes_info().iter();
+    let known: BTreeSet<_> = nodes.filter_map(|node| node.datacenter.as_deref()).collect();
+    // The driver starts without metadata if it can't read it.
+    if known.is_empty() || known.contains(wanted.as_str()) {
+        return Ok(());
+    }
+    let known = known.into_iter().collect::<Vec<_>>().join(", ");
+    Err(invalid(format!(
+        "there is no datacenter `{}`: the cluster has {known}",
+        wanted.escape_debug()
+    )))
 }
 
 fn builder(options: &CqlOptions) -> Result<SessionBuilder, Error> {
@@ -99,9 +125,7 @@ fn encrypted(builder: SessionBuilder, options: &CqlOptions) -> Result<SessionBui
 #[cfg(not(feature = "tls"))]
 fn encrypted(builder: SessionBuilder, options: &CqlOptions) -> Result<SessionBuilder, Error> {
     match &options.tls {
-        Some(_) => {
-            Err(super::options::invalid("this build has no TLS: build it with the feature `tls`"))
-        }
+        Some(_) => Err(invalid("this build has no TLS: build it with the feature `tls`")),
         None => Ok(builder),
     }
 }
@@ -121,8 +145,20 @@ impl AddressTranslator for Map {
         Self: 'f,
     {
         let private = peer.untranslated_address();
-        let public = self.0.get(&private).copied().unwrap_or(private);
-        Box::pin(ready(Ok(public)))
+        Box::pin(ready(Ok(self.public(private))))
+    }
+}
+
+impl Map {
+    /// The driver takes the port of the contact point for that of every node, which it is not behind forwarded ports:
+    /// a node whose address is in the map once is known by that alone.
+    fn public(&self, private: SocketAddr) -> SocketAddr {
+        let of_host = || {
+            let mut same = self.0.iter().filter(|(key, _)| key.ip() == private.ip());
+            same.next().filter(|_| same.next().is_none())
+        };
+        let exact = self.0.get_key_value(&private);
+        exact.or_else(of_host).map_or(private, |(_, public)| *public)
     }
 }
 
@@ -133,6 +169,21 @@ mod tests {
     use tokio::net::{TcpListener, TcpStream};
 
     const PATIENCE: Duration = Duration::from_secs(2);
+
+    #[test]
+    fn a_node_is_mapped_by_its_address_whatever_port_the_driver_takes_for_its_own() {
+        let at = |text: &str| text.parse::<SocketAddr>().unwrap();
+        let map = Map(HashMap::from([
+            (at("10.0.0.1:9042"), at("127.0.0.1:9141")),
+            (at("10.0.0.2:9042"), at("127.0.0.1:9142")),
+            (at("10.0.0.2:9043"), at("127.0.0.1:9143")),
+        ]));
+        assert_eq!(map.public(at("10.0.0.1:9042")), at("127.0.0.1:9141"));
+        assert_eq!(map.public(at("10.0.0.1:9141")), at("127.0.0.1:9141"));
+        assert_eq!(map.public(at("10.0.0.2:9043")), at("127.0.0.1:9143"));
+        assert_eq!(map.public(at("10.0.0.2:1")), at("10.0.0.2:1"), "either could be meant");
+        assert_eq!(map.public(at("10.0.0.3:9042")), at("10.0.0.3:9042"));
+    }
 
     /// The error of connecting to `hosts`, with its causes, and that it came in time.
     async fn failure(hosts: &str) -> String {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use scylla::cluster::Node;
+use scylla::errors::ExecutionError;
 use scylla::policies::load_balancing::{NodeIdentifier, SingleTargetLoadBalancingPolicy};
 use scylla::statement::{Consistency, Statement};
 use tokio::task::JoinSet;
@@ -13,7 +14,7 @@ use uuid::Uuid;
 
 use super::client::{Client, decoded};
 use super::outcome;
-use super::routing::Route;
+use super::routing::{Route, Suspects};
 use super::statements::{Tables, by_the_rules};
 use crate::store::{StoreError, StoreErrorKind};
 
@@ -265,7 +266,8 @@ async fn described(
 /// A question about system tables, which every node keeps for itself: to any node, or to one.
 pub(super) struct Query {
     session: Arc<scylla::client::session::Session>,
-    route: Arc<dyn scylla::policies::load_balancing::LoadBalancingPolicy>,
+    suspects: Arc<Suspects>,
+    node: Option<Arc<Node>>,
     patience: Duration,
 }
 
@@ -274,15 +276,15 @@ impl Query {
         let left = deadline.saturating_duration_since(Instant::now());
         Self {
             session: client.session.clone(),
-            route: Route::new(client.suspects.clone(), None),
+            suspects: client.suspects.clone(),
+            node: None,
             // Two of them fit into what is left.
             patience: client.request_timeout.min(left / 2),
         }
     }
 
     pub(super) fn of_node(mut self, node: &Arc<Node>) -> Self {
-        let node = NodeIdentifier::Node(node.clone());
-        self.route = SingleTargetLoadBalancingPolicy::new(node, None);
+        self.node = Some(node.clone());
         self
     }
 
@@ -295,9 +297,26 @@ impl Query {
         by_the_rules(&mut statement);
         statement.set_consistency(Consistency::One);
         statement.set_request_timeout(Some(self.patience));
-        statement.set_load_balancing_policy(Some(self.route.clone()));
+        let any = Route::new(self.suspects.clone(), None);
+        statement.set_load_balancing_policy(Some(match &self.node {
+            Some(node) => {
+                let node = NodeIdentifier::Node(node.clone());
+                SingleTargetLoadBalancingPolicy::new(node, None)
+            }
+            None => any.clone(),
+        }));
         let answer = self.session.query_unpaged(statement, ()).await;
-        let answer = answer.map_err(|error| outcome::failed(ASKING, &error, self.patience))?;
+        let answer = answer.map_err(|error| {
+            // S13: what is silent here is not asked first afterwards.
+            match (&error, &self.node) {
+                (ExecutionError::RequestTimeout(_), Some(node)) => {
+                    self.suspects.was_silent(node.host_id, self.patience);
+                }
+                (ExecutionError::RequestTimeout(_), None) => any.was_silent(self.patience),
+                _ => {}
+            }
+            outcome::failed(ASKING, &error, self.patience)
+        })?;
         decoded(answer).map_err(|error| outcome::unreadable(ASKING, StoreErrorKind::Refused, error))
     }
 }

@@ -161,7 +161,7 @@ impl CqlOptions {
 
     /// Reaches the node that calls itself `private` at `public`, for clusters behind forwarded ports.
     ///
-    /// Nodes that are not mapped are reached as they call themselves.
+    /// Nodes that are not mapped are reached as they call themselves. Contact points are never mapped.
     pub fn map_address(mut self, private: SocketAddr, public: SocketAddr) -> Self {
         self.addresses.insert(private, public);
         self

@@ -162,9 +162,9 @@ fn advice(error: &DbError, reason: &str) -> Option<&'static str> {
         DbError::Unauthorized => {
             Some("cql/grants.cql has the rights that a client needs; a superuser can grant them")
         }
-        DbError::Invalid if reason.contains("unconfigured table") => {
-            Some("create the tables with `lseq init`")
-        }
+        DbError::Invalid if reason.contains("unconfigured table") => Some(
+            "`lseq init` makes empty tables; if sequences were in them, restore them first, or ids repeat",
+        ),
         _ => None,
     }
 }

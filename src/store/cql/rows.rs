@@ -55,6 +55,10 @@ impl Counter {
         let Some(value) = self.value else {
             return Err("its value is null".to_owned());
         };
+        // Whatever is born here has a node from the beginning, and no condition matches without.
+        if self.created.is_some() && self.node.is_none() {
+            return Err("its node is null".to_owned());
+        }
         let (value_us, node_us) = (self.value_written, self.node_written);
         Ok(Row {
             timestamp: LamportTimestamp::new(value, self.node.unwrap_or_default()),
@@ -322,7 +326,9 @@ mod tests {
 
     #[test]
     fn s9_a_row_in_pieces_is_corrupt() {
-        for broken in ["value", "created", "start_value", "increment_by", "max_value", "strict"] {
+        for broken in
+            ["value", "node", "created", "start_value", "increment_by", "max_value", "strict"]
+        {
             let mut columns = defined();
             for (name, cell) in &mut columns {
                 if *name == broken {

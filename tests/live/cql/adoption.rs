@@ -1,6 +1,6 @@
 //! A table that was made by hand, in the published form of three columns.
 
-use lamport_seq::store::{Change, Store, Swapped};
+use lamport_seq::store::{Change, Row, Store, Swapped};
 use uuid::Uuid;
 
 use super::{at, deadline, empty, init, name, run, table, value_in_the_way};
@@ -41,10 +41,14 @@ async fn live_a_table_made_by_hand_is_adopted() {
     let to = at(50, 1);
     let moved = store.swap(&orders, &row, Change::Move { to }, deadline()).await;
     assert_eq!(moved.unwrap(), Swapped::Applied);
+    // The row that was made by hand had no node to compare, and without it there is no hint.
     let late = store.swap(&orders, &row, Change::Move { to }, deadline()).await;
-    assert_eq!(value_in_the_way(late), Some(50));
+    assert_eq!(value_in_the_way(late), None);
 
     let row = row.changed(Change::Move { to });
+    let stranger = Row { timestamp: at(50, 9), ..row };
+    let late = store.swap(&orders, &stranger, Change::Move { to: at(60, 2) }, deadline()).await;
+    assert_eq!(value_in_the_way(late), Some(50), "the same value by another hand");
     let retired = store.swap(&orders, &row, Change::Retire, deadline()).await;
     assert_eq!(retired.unwrap(), Swapped::Applied);
     let (to, created) = (at(60, 2), Uuid::from_u128(3));

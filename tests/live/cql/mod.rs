@@ -1,6 +1,8 @@
 //! The CQL store on a real cluster.
 
+mod addresses;
 mod adoption;
+mod faults;
 mod refusals;
 mod register;
 mod schema;

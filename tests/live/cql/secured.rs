@@ -1,5 +1,6 @@
 //! A cluster that wants a password and TLS. `cargo xtask test` starts one for these tests.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -163,7 +164,7 @@ struct Log(Arc<Mutex<String>>);
 impl Visit for Log {
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
         let mut log = self.0.lock().unwrap();
-        log.push_str(&format!("{field}={value:?} "));
+        write!(log, "{field}={value:?} ").unwrap();
     }
 }
 
