@@ -13,6 +13,7 @@ use crate::effort::Effort;
 use crate::error::Error;
 use crate::health::Health;
 use crate::identity::Identity;
+use crate::pace::Pace;
 use crate::range::IdRange;
 use crate::register::Register;
 use crate::stop::{Stop, StopCause};
@@ -43,6 +44,7 @@ pub(crate) struct Protocol {
     identity: Identity,
     verify: Verify,
     health: Health,
+    pace: Pace,
 }
 
 /// What to write over a row, and what that gives to the caller.
@@ -71,7 +73,7 @@ impl Protocol {
     pub(crate) fn new(opened: Opened, identity: Identity, verify: Verify) -> Self {
         let Opened { store, register } = opened;
         let health = Health::new(register.clone());
-        Self { store, register, identity, verify, health }
+        Self { store, register, identity, verify, health, pace: Pace::new() }
     }
 
     pub(crate) fn register(&self) -> &Arc<Register> {
@@ -117,6 +119,9 @@ impl Protocol {
             None => self.read_row(&mut effort).await?,
         };
         let mut fresh = false;
+        // What was known before a wait is old after it.
+        let mut stale = true;
+        self.pace.wait(&self.identity, deadline).await;
         loop {
             self.register.check()?;
             let (value, gives) = match plan(&row) {
@@ -130,17 +135,30 @@ impl Protocol {
                     continue;
                 }
             };
+            fresh = false;
             // S2: a uuid of its own for every attempt.
             let target = LamportTimestamp::new(value, self.identity.attempt()?);
             match self.attempt(&row, target, &mut effort).await? {
-                Attempt::Ours => return Ok((gives, target)),
-                Attempt::Lost { learnt } => {
+                Attempt::Ours => {
+                    self.pace.won();
+                    return Ok((gives, target));
+                }
+                // The answer tells what the row holds now, which is worth one try at once.
+                Attempt::Stale { newer } if stale => {
+                    stale = false;
+                    row = newer;
+                }
+                Attempt::Stale { newer } => {
+                    self.pace.lost();
+                    effort.check(&self.register)?;
+                    stale = self.pace.wait(&self.identity, deadline).await;
+                    row = newer;
+                }
+                Attempt::Lost => {
                     effort.wait(&self.identity, &self.register).await?;
-                    fresh = learnt.is_none();
-                    row = match learnt {
-                        Some(learnt) => learnt,
-                        None => self.read_row(&mut effort).await?,
-                    };
+                    row = self.read_row(&mut effort).await?;
+                    fresh = true;
+                    stale = false;
                 }
             }
         }
@@ -173,8 +191,10 @@ impl Protocol {
                 let ahead = |found: &LamportTimestamp| {
                     row.definition().is_beyond(found.value, row.timestamp.value)
                 };
-                let learnt = found.filter(ahead).map(|timestamp| Row { timestamp, ..*row });
-                Ok(Attempt::Lost { learnt })
+                Ok(match found.filter(ahead) {
+                    Some(timestamp) => Attempt::Stale { newer: Row { timestamp, ..*row } },
+                    None => Attempt::Lost,
+                })
             }
             Err(error) => self.failed_attempt(error, target, effort).await,
         }
@@ -190,7 +210,7 @@ impl Protocol {
         let unknown = error.kind() == StoreErrorKind::Unknown;
         effort.note_write(error, &self.register)?;
         if !unknown {
-            return Ok(Attempt::Lost { learnt: None });
+            return Ok(Attempt::Lost);
         }
         // S3: unknown is not failed. Read back, and claim only by S1.
         let found = self.read_row(effort).await?;
@@ -200,7 +220,7 @@ impl Protocol {
             return Ok(Attempt::Ours);
         }
         // S3: it may still land, and is never claimed: the range is dropped for ever.
-        Ok(Attempt::Lost { learnt: Some(found) })
+        Ok(Attempt::Stale { newer: found })
     }
 
     /// S7: after `applied = true` the row must show this attempt or a value further on.
@@ -276,8 +296,10 @@ impl Protocol {
 enum Attempt {
     /// The range is this client's own (S1).
     Ours,
-    /// It is not, and never will be handed out; `learnt` is a row to try next, where one is known.
-    Lost { learnt: Option<Row> },
+    /// It is not, and never will be handed out; the row is `newer` by now, as a read or a hint (S4) tells.
+    Stale { newer: Row },
+    /// It is not, and never will be handed out. The row has to be read before the next attempt.
+    Lost,
 }
 
 /// What a caller wants reserved.

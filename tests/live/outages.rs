@@ -4,13 +4,13 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use lamport_seq::State;
+use lamport_seq::{Catalog, State};
 
 use crate::support::{Keyspace, Paused, REQUEST_TIMEOUT, contact_points, first_replica, tens};
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "live: needs a Cassandra cluster"]
-async fn live_s13_with_the_first_replica_paused_ids_flow_within_two_request_timeouts() {
+async fn live_nodes_s13_with_the_first_replica_paused_ids_flow_within_two_request_timeouts() {
     let keyspace = Keyspace::create(3).await;
     let store = keyspace.connect().await;
     let sequence = tens(&store, "paused").await.unwrap();
@@ -32,6 +32,37 @@ async fn live_s13_with_the_first_replica_paused_ids_flow_within_two_request_time
     assert!(took < REQUEST_TIMEOUT, "{took:?}");
 }
 
+/// The driver prepares a statement on every node and waits for each of them: one that is stuck must not matter.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "live: needs a Cassandra cluster"]
+async fn live_nodes_s13_a_statement_that_was_never_sent_before_works_with_a_node_paused() {
+    let keyspace = Keyspace::create(3).await;
+    let store = keyspace.connect().await;
+    tens(&store, "unprepared").await.unwrap().next_ids(10).await.unwrap();
+    let _paused = Paused::nodes([first_replica(&keyspace, "unprepared")]);
+    let began = Instant::now();
+    // The first statement may be lost to the paused node; the drop itself was never prepared.
+    Catalog::new(&store).drop("unprepared").await.unwrap();
+    let took = began.elapsed();
+    println!("a drop with the first replica paused took {took:?}");
+    assert!(took < 2 * REQUEST_TIMEOUT, "{took:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "live: needs a Cassandra cluster"]
+async fn live_nodes_s13_a_client_starts_with_a_node_paused() {
+    let keyspace = Keyspace::create(3).await;
+    let store = keyspace.connect().await;
+    tens(&store, "newcomer").await.unwrap().next_ids(10).await.unwrap();
+    let _paused = Paused::nodes([first_replica(&keyspace, "newcomer")]);
+    let began = Instant::now();
+    let newcomer = tens(&keyspace.connect().await, "newcomer").await.unwrap();
+    assert!(newcomer.next_id().await.unwrap() > 10);
+    let took = began.elapsed();
+    println!("a client that started with the first replica paused had an id after {took:?}");
+    assert!(took < Duration::from_secs(20), "{took:?}");
+}
+
 /// Everything that is logged in this process.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
@@ -47,7 +78,8 @@ impl Write for Log {
 
 #[tokio::test(flavor = "current_thread")]
 #[ignore = "live: needs a Cassandra cluster"]
-async fn live_s13_a_minute_without_the_cluster_costs_callers_their_deadlines_and_nothing_else() {
+async fn live_nodes_s13_a_minute_without_the_cluster_costs_callers_their_deadlines_and_nothing_else()
+ {
     let log = Log::default();
     let writer = log.clone();
     let subscriber =

@@ -164,7 +164,7 @@ async fn live_s6_a_sequence_recreated_under_a_live_generator_is_a_stop() {
 /// The replication is raised from 1 to 3 and nothing is repaired: two of three replicas know nothing.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "live: needs a Cassandra cluster"]
-async fn live_s4_s6_replication_raised_without_repair_starts_nothing_anew() {
+async fn live_nodes_s4_s6_replication_raised_without_repair_starts_nothing_anew() {
     let keyspace = Keyspace::create(1).await;
     let name = "raised";
     let store = keyspace.connect().await;

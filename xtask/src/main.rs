@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
-#[command(name = "cargo xtask", about, disable_help_subcommand = true)]
+#[command(name = "xtask", bin_name = "cargo xtask", about, disable_help_subcommand = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

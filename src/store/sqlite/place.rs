@@ -10,8 +10,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::failure::{corrected, refused};
-use super::network;
+use super::failure::corrected;
+use super::mounts;
 use crate::store::{StoreError, StoreErrorKind};
 
 /// A path at which a database may be.
@@ -46,7 +46,7 @@ impl Place {
         if exists {
             place.check_kind()?;
         }
-        network::refuse(if exists { &place.path } else { place.folder() })?;
+        mounts::refuse_network(if exists { &place.path } else { place.folder() })?;
         Ok(place)
     }
 
@@ -68,9 +68,17 @@ impl Place {
                 "name a file, or one that is still to be made",
             ));
         }
+        // SQLite takes a file of one byte for an empty one, and would write over it.
+        if found.len() == 1 {
+            return Err(corrected(
+                format!("{path} is not a SQLite database"),
+                "is the path right?",
+            ));
+        }
         if found.nlink() != 1 {
             return Err(corrected(several_names(&self.path, &found), ONE_NAME));
         }
+        mounts::refuse_mounted_file(&self.path, self.folder())?;
         Ok(())
     }
 }
@@ -98,7 +106,8 @@ fn in_its_folder(given: &Path) -> Result<PathBuf, StoreError> {
 }
 
 fn unreachable(path: &Path, error: io::Error) -> StoreError {
-    refused(format!("{} can't be reached", path.display())).with_source(error)
+    let hint = "is each part of the path a folder that this user may enter?";
+    corrected(format!("{} can't be reached", path.display()), hint).with_source(error)
 }
 
 const ONE_NAME: &str = "each name would have a write-ahead log of its own: remove the other names, and make backups by copying";

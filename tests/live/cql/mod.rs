@@ -1,7 +1,6 @@
 //! The CQL store on a real cluster.
 
 mod adoption;
-mod faults;
 mod refusals;
 mod register;
 mod schema;
@@ -19,14 +18,9 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-const TIMEOUT: Duration = Duration::from_secs(60);
+use crate::support::contact_points;
 
-/// Where the cluster is. A test that can't run is a test that fails.
-fn hosts() -> String {
-    std::env::var("LSEQ_TEST_CASSANDRA").expect(
-        "LSEQ_TEST_CASSANDRA must name the contact points of a cluster, as 127.0.0.1,127.0.0.2",
-    )
-}
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// One keyspace for all tests of this process.
 fn keyspace() -> String {
@@ -44,7 +38,7 @@ fn prefix() -> String {
 }
 
 fn options(prefix: &str) -> CqlOptions {
-    let options = CqlOptions::new(&hosts(), &keyspace()).unwrap();
+    let options = CqlOptions::new(&contact_points().join(","), &keyspace()).unwrap();
     options.prefix(prefix).unwrap().connect_timeout(TIMEOUT)
 }
 

@@ -7,7 +7,7 @@ use lamport_seq::Error;
 use lamport_seq::store::cql::{CqlOptions, CqlStore, Schema};
 use lamport_seq::store::{Store, StoreError, StoreErrorKind};
 
-use super::{TIMEOUT, deadline, empty, hosts, run, store, table};
+use super::{TIMEOUT, contact_points, deadline, empty, run, store, table};
 
 async fn refusal(store: &CqlStore) -> StoreError {
     let error = store.check(deadline()).await.unwrap_err();
@@ -22,7 +22,7 @@ async fn live_missing_tables_and_keyspaces_are_named() {
     let store = empty().await;
     let error = refusal(&store).await;
     assert!(error.to_string().contains("there is no table"), "{error}");
-    let options = CqlOptions::new(&hosts(), "no_such_keyspace").unwrap();
+    let options = CqlOptions::new(&contact_points().join(","), "no_such_keyspace").unwrap();
     let nowhere = CqlStore::connect(options).await.unwrap();
     let error = refusal(&nowhere).await;
     assert_eq!(error.to_string(), "there is no keyspace no_such_keyspace");
@@ -110,7 +110,7 @@ async fn live_tls_to_a_plain_port_says_so_in_time() {
     let ca = folder.path().join("ca.pem");
     std::fs::write(&ca, CA).unwrap();
     let began = Instant::now();
-    let options = CqlOptions::new(&hosts(), "shop").unwrap().tls(&ca);
+    let options = CqlOptions::new(&contact_points().join(","), "shop").unwrap().tls(&ca);
     let error = CqlStore::connect(options.connect_timeout(Duration::from_secs(5))).await;
     let error = error.map(|_| ()).unwrap_err();
     assert!(began.elapsed() < Duration::from_secs(6));

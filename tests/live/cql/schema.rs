@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lamport_seq::store::Store;
 use lamport_seq::store::cql::{CqlOptions, CqlStore, Replication, Schema};
 
-use super::{TIMEOUT, deadline, empty, hosts, init, prefix, run, store};
+use super::{TIMEOUT, contact_points, deadline, empty, init, prefix, run, store};
 
 #[tokio::test]
 #[ignore = "live: needs a Cassandra cluster"]
@@ -28,7 +28,7 @@ async fn live_tables_are_made_once() {
 #[ignore = "live: needs a Cassandra cluster"]
 async fn live_a_keyspace_is_made_with_the_replication_that_is_asked_for() {
     let keyspace = format!("{}_{}", super::keyspace(), prefix().trim_end_matches('_'));
-    let options = CqlOptions::new(&hosts(), &keyspace).unwrap();
+    let options = CqlOptions::new(&contact_points().join(","), &keyspace).unwrap();
     let store = CqlStore::connect(options).await.unwrap();
     let schema = Schema::inspect(&store, TIMEOUT).await.unwrap();
     let nodes: u32 = schema.datacenters().values().sum();

@@ -12,7 +12,7 @@ use lamport_seq::store::cql::scylla::policies::timestamp_generator::TimestampGen
 use lamport_seq::store::cql::scylla::statement::{Consistency, SerialConsistency};
 use lamport_seq::store::{Change, Store, Swapped};
 
-use super::{at, deadline, fresh, hosts, keyspace, name, store};
+use super::{at, contact_points, deadline, fresh, keyspace, name, store};
 
 /// A clock that went wrong long ago.
 struct LongAgo;
@@ -39,7 +39,7 @@ async fn live_a_session_with_other_defaults_needs_no_change() {
         })))
         .build();
     let session = SessionBuilder::new()
-        .known_nodes(hosts().split(','))
+        .known_nodes(contact_points())
         .default_execution_profile_handle(profile.into_handle())
         .timestamp_generator(Arc::new(LongAgo))
         .use_keyspace("system", false)

@@ -30,10 +30,10 @@ pub(crate) fn jars() -> anyhow::Result<PathBuf> {
     std::fs::write(work.join("pom.xml"), pom())?;
     let mut mvn = Command::new("mvn");
     // Checksums that do not match are an error; nothing is asked.
-    mvn.args(["--quiet", "--batch-mode", "--strict-checksums", "-Dstyle.color=never"])
+    mvn.args(["--quiet", "--batch-mode", "--strict-checksums"])
         .args([COPY_DEPENDENCIES, "-DincludeScope=runtime", "-DoutputDirectory=lib"])
         .current_dir(&work);
-    exec::run(&mut mvn, LIMIT).context("cannot fetch Cassandra")?;
+    exec::capture(&mut mvn, LIMIT).context("cannot fetch Cassandra")?;
     std::fs::rename(work.join("lib"), &jars)
         .with_context(|| format!("cannot make {}", jars.display()))?;
     Ok(jars)

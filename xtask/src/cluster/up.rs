@@ -56,9 +56,11 @@ pub(crate) fn clear_leftovers() -> anyhow::Result<usize> {
     let _cleaning = CleaningUp::start();
     let mut stopped = 0;
     match Shape::load() {
-        Ok(Some(Shape { kind: Kind::Docker, .. })) => {
-            stopped += stop(&*backend::of(Kind::Docker)?)?
-        }
+        Ok(Some(Shape { kind: Kind::Docker, .. })) => match backend::of(Kind::Docker) {
+            Ok(docker) => stopped += stop(docker.as_ref())?,
+            // Containers end with their engine.
+            Err(error) => out::note(format_args!("containers are not looked for: {error:#}")),
+        },
         Ok(_) => {}
         Err(error) => out::note(format_args!("ignored: {error:#}")),
     }
@@ -93,7 +95,7 @@ fn check_ports(shape: &Shape) -> anyhow::Result<()> {
     };
     for node in shape.numbers() {
         for port in ports {
-            let address = SocketAddr::new(Shape::address(node), *port);
+            let address = SocketAddr::new(shape.address(node), *port);
             match TcpListener::bind(address) {
                 Ok(_) => {}
                 Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => bail!(

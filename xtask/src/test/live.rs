@@ -6,7 +6,7 @@ use anyhow::{Context as _, bail};
 
 use super::Report;
 use super::step::{Step, cargo};
-use crate::cluster::{self, Condition, Kind, Shape, With};
+use crate::cluster::{self, Condition, Kind, Network, Shape, With};
 use crate::{out, paths};
 
 const LIMIT: Duration = Duration::from_secs(30 * 60);
@@ -48,15 +48,15 @@ pub(super) enum Place {
     /// On a cluster that a person names by its contact points.
     Given(String),
     /// On clusters that are started for them.
-    Own(Kind),
+    Own(Kind, Network),
 }
 
 impl Place {
     pub(super) fn find(with: &With) -> anyhow::Result<Self> {
         let Some(given) = std::env::var_os(CASSANDRA) else {
-            let kind = with.kind();
+            let (kind, network) = with.resolve()?;
             cluster::prepare(kind)?;
-            return Ok(Self::Own(kind));
+            return Ok(Self::Own(kind, network));
         };
         let given = given.into_string().ok().with_context(|| format!("{CASSANDRA}: no UTF-8"))?;
         if given.trim().is_empty() {
@@ -67,7 +67,7 @@ impl Place {
 }
 
 pub(super) fn run(place: &Place, keep: bool, report: &mut Report) -> anyhow::Result<()> {
-    let kind = match place {
+    let (kind, network) = match place {
         Place::Given(given) => {
             // Nodes are killed only where they are ours.
             let is_ours = cluster::contact_points().is_ok_and(|ours| ours == *given);
@@ -75,16 +75,16 @@ pub(super) fn run(place: &Place, keep: bool, report: &mut Report) -> anyhow::Res
             report.skipped.push(format!("secured tests ({CASSANDRA} is set)"));
             return Ok(());
         }
-        Place::Own(kind) => *kind,
+        Place::Own(kind, network) => (*kind, *network),
     };
     {
-        let shape = Shape::plain(kind, 3);
+        let shape = Shape::plain(kind, network, 3);
         let _cluster = Cluster::up(&shape, keep)?;
         let before = "cargo xtask cluster up && ";
         live(&shape.contact_points(), true, before, report)?;
         check_all_run(&shape)?;
     }
-    let shape = Shape::secured(kind);
+    let shape = Shape::secured(kind, network);
     let _cluster = Cluster::up(&shape, keep)?;
     secured(&shape, report)
 }
@@ -95,11 +95,14 @@ fn live(
     before: &str,
     report: &mut Report,
 ) -> anyhow::Result<()> {
-    let mut command = ignored_tests("live", &["--skip", "secured"]);
-    command.env(CASSANDRA, contact_points);
-    if is_ours {
-        command.env(XTASK, std::env::current_exe()?);
+    let mut more = vec!["--skip", "secured"];
+    if !is_ours {
+        // Tests that pause, kill and start nodes say so in their names.
+        more.extend(["--skip", "live_nodes"]);
+        report.skipped.push("tests that stop nodes (the cluster is not ours)".to_owned());
     }
+    let mut command = ignored_tests("live", &more);
+    command.env(CASSANDRA, contact_points).env(XTASK, std::env::current_exe()?);
     let count = Step { name: "live tests", command, before, limit: LIMIT }.run_tests()?;
     report.passed.push(format!("live tests ({count})"));
     Ok(())
