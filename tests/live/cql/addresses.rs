@@ -32,7 +32,7 @@ async fn forward(node: SocketAddr) -> (SocketAddr, Arc<AtomicU32>) {
 
 #[tokio::test]
 #[ignore = "live: needs a Cassandra cluster"]
-async fn live_nodes_behind_forwarded_ports_are_reached_by_the_map() {
+async fn live_forwarded_ports_are_reached_by_the_map() {
     let direct = empty().await;
     init(&direct, false).await;
     let location = direct.location();
