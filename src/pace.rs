@@ -9,10 +9,10 @@ use crate::identity::Identity;
 
 /// The window after the first conflict.
 const FIRST: Duration = Duration::from_millis(5);
-/// The largest window: what a hundred clients need whose reservations take 10 ms each.
-const LARGEST: Duration = Duration::from_secs(1);
+/// The largest window: what a few hundred clients need whose reservations take 10 ms each.
+const LARGEST: Duration = Duration::from_secs(5);
 /// A window that nothing has happened in for this long is forgotten.
-const FORGOTTEN: Duration = Duration::from_secs(5);
+const FORGOTTEN: Duration = Duration::from_secs(10);
 
 /// A window from which the wait before an attempt is drawn. It doubles when another client was first and shrinks by
 /// an eighth with each reservation, and is kept between reservations: a client that started anew at nothing after
@@ -85,7 +85,7 @@ mod tests {
             pace.lost();
         }
         assert_eq!(pace.size(), LARGEST);
-        for _ in 0..50 {
+        for _ in 0..60 {
             pace.won();
         }
         assert_eq!(pace.size(), Duration::ZERO, "who is alone waits for nobody");

@@ -90,7 +90,7 @@ fn live_a_table_that_was_made_by_hand_is_adopted() {
     assert!(refused.contains("was made by hand") && refused.contains("--adopt"), "{refused}");
     let adopted = live.run(&["init", "--adopt"]);
     assert!(adopted.starts_with("exit 0\n") && adopted.contains("ALTER TABLE"), "{adopted}");
-    assert!(adopted.contains("last id"), "it says what `value` must mean: {adopted}");
+    assert!(adopted.contains("must be the LAST id"), "it says what `value` must mean: {adopted}");
     assert_eq!(live.world.done(&["alloc", "old", "--count", "2"]), "42\n43\n");
     let twice = live.run(&["init", "--adopt"]);
     assert!(twice.starts_with("exit 0\n") && !twice.contains("ALTER TABLE"), "{twice}");

@@ -286,6 +286,28 @@ impl Store for SqliteStore {
         })
     }
 
+    fn bear<'a>(
+        &'a self,
+        name: &'a SequenceName,
+        row: &'a Row,
+        deadline: Instant,
+    ) -> Option<StoreFuture<'a, Swapped>> {
+        let (name, row) = (name.clone(), *row);
+        let created = row.created?;
+        Some(self.call(deadline, move |database, patience| {
+            database.write(patience, |tables| {
+                let there = tables::read(tables, &name)?;
+                if there.is_some() || tables::read_birth(tables, &name)?.is_some() {
+                    let found = there.map(|there| there.timestamp);
+                    return Ok(Swapped::NotApplied { found });
+                }
+                tables::write_birth(tables, &name, created)?;
+                tables::write(tables, &name, &row)?;
+                Ok(Swapped::Applied)
+            })
+        }))
+    }
+
     fn swap<'a>(
         &'a self,
         name: &'a SequenceName,

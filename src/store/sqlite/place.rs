@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::failure::corrected;
 use super::mounts;
+use crate::definition::shell_word;
 use crate::store::{StoreError, StoreErrorKind};
 
 /// A path at which a database may be.
@@ -99,7 +100,7 @@ fn in_its_folder(given: &Path) -> Result<PathBuf, StoreError> {
         Ok(folder) => Ok(folder.join(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(corrected(
             format!("the folder {} does not exist", folder.display()),
-            format!("make it with `mkdir -p {}`", folder.display()),
+            format!("make it with `mkdir -p {}`", shell_word(&folder.display().to_string())),
         )),
         Err(error) => Err(unreachable(folder, error)),
     }
