@@ -237,7 +237,7 @@ fn wrong_stores() {
     caused by: [FOLDER]/text.db is not a SQLite database
     caused by: Error code 26: file is not a database
 
-    hint: is the path right? if sequences were in this file, restore it from a backup, then move every sequence beyond each id ever given: `lseq advance NAME --above N`
+    hint: is the path right? if sequences were in this file, restore it from a backup, then move every sequence beyond each id ever given: `lseq --store sqlite:text.db advance NAME --above N`
     ");
     assert_snapshot!(world.run(&["list", "--store", "cassandra://127.0.0.1"]), @"
     exit 2
@@ -249,7 +249,7 @@ fn wrong_stores() {
     assert_snapshot!(world.run(&["list", "--store", "scylla://127.0.0.1/shop?datacentre=x"]), @"
     exit 2
     --- stderr
-    error: the store URL has an unknown parameter `datacentre`: the known ones are dc, tls, ca, cert, key, prefix, request_timeout, map
+    error: parameter 1 of the store URL is not known: the known ones are dc, tls, ca, cert, key, prefix, request_timeout, map
 
     hint: a store is sqlite:FILE, cassandra://HOST/KEYSPACE or scylla://HOST/KEYSPACE
     ");
