@@ -11,7 +11,7 @@ use crate::{out, paths};
 
 const LIMIT: Duration = Duration::from_secs(30 * 60);
 /// Contact points: from a person, to use that cluster; to the tests, always.
-const CASSANDRA: &str = "LSEQ_TEST_CASSANDRA";
+pub(crate) const CASSANDRA: &str = "LSEQ_TEST_CASSANDRA";
 /// This program, so that a test can kill, pause, resume and start nodes.
 const XTASK: &str = "LSEQ_TEST_XTASK";
 /// The address of a node that wants a password and TLS.
@@ -20,12 +20,12 @@ const SECURED: &str = "LSEQ_TEST_SECURED";
 const TLS_DIR: &str = "LSEQ_TEST_TLS_DIR";
 
 /// A cluster that is stopped when this is dropped, however the tests ended.
-struct Cluster {
+pub(crate) struct Cluster {
     keep: bool,
 }
 
 impl Cluster {
-    fn up(shape: &Shape, keep: bool) -> anyhow::Result<Self> {
+    pub(crate) fn up(shape: &Shape, keep: bool) -> anyhow::Result<Self> {
         out::result(format_args!("\n==> cluster: {shape}"));
         let cluster = Self { keep };
         cluster::up(shape)?;
@@ -44,7 +44,7 @@ impl Drop for Cluster {
 }
 
 /// Where the live tests run.
-pub(super) enum Place {
+pub(crate) enum Place {
     /// On a cluster that a person names by its contact points.
     Given(String),
     /// On clusters that are started for them.
@@ -52,7 +52,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    pub(super) fn find(with: &With) -> anyhow::Result<Self> {
+    pub(crate) fn find(with: &With) -> anyhow::Result<Self> {
         let Some(given) = std::env::var_os(CASSANDRA) else {
             let (kind, network) = with.resolve()?;
             cluster::prepare(kind)?;
