@@ -35,7 +35,7 @@ fn on_the_same_store(hint: &str) -> String {
         if ["--store", "--config"].contains(&option.as_str())
             && let Some(value) = value.or_else(|| arguments.next())
         {
-            told.push_str(&format!("{option} {} ", quoted(&value)));
+            told.extend([option.as_str(), " ", &quoted(&value), " "]);
         }
     }
     hint.replace("`lseq ", &told)
