@@ -2,6 +2,8 @@
 //!
 //!     cargo run --example custom_store --features testing
 
+#![expect(clippy::print_stdout, reason = "an example shows what it did")]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 

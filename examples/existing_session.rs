@@ -2,6 +2,8 @@
 //!
 //!     cargo run --example existing_session
 
+#![expect(clippy::print_stdout, reason = "an example shows what it did")]
+
 use std::sync::Arc;
 
 use lamport_seq::store::cql::{CqlStore, scylla::client::session_builder::SessionBuilder};

@@ -3,6 +3,8 @@
 //!     cargo run --example quick_start --features sqlite
 //!     LSEQ_STORE=cassandra://127.0.0.1/shop cargo run --example quick_start --features sqlite
 
+#![expect(clippy::print_stdout, reason = "an example shows what it did")]
+
 use lamport_seq::{Definition, Sequence, StoreHandle};
 
 #[tokio::main]

@@ -2,6 +2,8 @@
 //!
 //!     cargo run --example several_sequences --features sqlite
 
+#![expect(clippy::print_stdout, reason = "an example shows what it did")]
+
 use lamport_seq::{Advance, Catalog, Definition, Sequence, StoreHandle};
 
 #[tokio::main]

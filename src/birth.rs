@@ -74,14 +74,40 @@ impl Protocol {
         // S6: serial reads ask a majority. A replica outside of it that remembers the sequence forbids a new start.
         let mut effort = Effort::until(deadline);
         if !self.ask(&mut effort, |p, until| p.store().confirm_absent(p.name(), until)).await? {
-            return Err(self.register().describe(StopCause::Missing).into());
+            // Unless another client is creating it at this very moment.
+            return match self.find(deadline).await? {
+                Found::Sequence(_) => Ok(false),
+                Found::Nothing => Err(self.register().describe(StopCause::Missing).into()),
+            };
         }
-        let created = identity::birth(entropy)?;
-        if !self.announce(created, None, deadline).await? {
+        let row = Row::unused(definition, identity::birth(entropy)?);
+        if let Some(created) = self.bear(&row, deadline).await? {
+            return Ok(created);
+        }
+        if !self.announce(row.created.unwrap_or_default(), None, deadline).await? {
             return Ok(false);
         }
-        self.insert(&Row::unused(definition, created), deadline).await?;
+        self.insert(&row, deadline).await?;
         Ok(true)
+    }
+
+    /// Writes birth and row in one step, where the store can: nothing is ever half created there.
+    async fn bear(&self, row: &Row, deadline: Instant) -> Result<Option<bool>, Error> {
+        let mut effort = Effort::until(deadline);
+        loop {
+            let Some(bearing) = self.store().bear(self.name(), row, deadline) else {
+                return Ok(None);
+            };
+            match bearing.await {
+                Ok(Swapped::Applied) => return Ok(Some(true)),
+                // S3: an earlier try of this loop may have been applied; the identity tells.
+                Ok(Swapped::NotApplied { .. }) => {
+                    return Ok(Some(self.read_birth(deadline).await? == row.created));
+                }
+                Err(error) => effort.note_write(error, self.register())?,
+            }
+            effort.wait(self.identity(), self.register()).await?;
+        }
     }
 
     /// Writes the birth. `false`: another one is there.

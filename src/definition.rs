@@ -91,14 +91,18 @@ impl SequenceName {
     /// # Ok::<(), lamport_seq::InvalidName>(())
     /// ```
     pub fn shell_argument(&self) -> String {
-        let is_plain = |c: char| c.is_alphanumeric() || "_-./:@%+,=".contains(c);
-        let word = if self.0.chars().all(is_plain) {
-            self.0.to_string()
-        } else {
-            format!("'{}'", self.0.replace('\'', r"'\''"))
-        };
+        let word = shell_word(&self.0);
         if self.0.starts_with('-') { format!("-- {word}") } else { word }
     }
+}
+
+/// A word for a POSIX shell, quoted where it must be.
+pub(crate) fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./:@%+,=".contains(c);
+    if word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 impl fmt::Display for SequenceName {

@@ -39,6 +39,11 @@ impl Effort {
         Err(self.give_up(at))
     }
 
+    /// The error if there is no time for another try.
+    pub(crate) fn check(&mut self, at: &Register) -> Result<(), Error> {
+        if Instant::now() < self.deadline { Ok(()) } else { Err(self.give_up(at)) }
+    }
+
     /// Takes note of a write's failure, or returns the refusal that no retry mends.
     pub(crate) fn note_write(&mut self, error: StoreError, at: &Register) -> Result<(), Error> {
         match error.kind() {

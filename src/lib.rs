@@ -50,6 +50,7 @@ mod flight;
 mod generator;
 mod health;
 mod identity;
+mod pace;
 mod range;
 mod register;
 mod reserve;

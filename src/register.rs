@@ -59,14 +59,22 @@ impl Register {
 
     /// The error for `cause`, which stops nothing yet.
     pub(crate) fn describe(&self, cause: StopCause) -> Arc<Stop> {
+        self.advise(cause, None)
+    }
+
+    fn advise(&self, cause: StopCause, advice: Option<String>) -> Arc<Stop> {
         let (sequence, location) = (self.sequence.clone(), self.location.clone());
-        Arc::new(Stop { sequence, location, cause })
+        Arc::new(Stop { sequence, location, cause, advice })
     }
 
     /// S5: stops the sequence for good on this handle. The first cause stays.
     pub(crate) fn stop(&self, cause: StopCause) -> Arc<Stop> {
+        self.stop_with(cause, None)
+    }
+
+    fn stop_with(&self, cause: StopCause, advice: Option<String>) -> Arc<Stop> {
         let stop = self.stop.get_or_init(|| {
-            let stop = self.describe(cause);
+            let stop = self.advise(cause, advice);
             tracing::error!(sequence = %self.sequence, location = %self.location, "{stop}");
             stop
         });
@@ -82,7 +90,7 @@ impl Register {
                 return Error::Refused { location: self.location.clone(), source: error };
             }
         };
-        Error::Stopped(self.stop(cause))
+        Error::Stopped(self.stop_with(cause, error.hint().map(str::to_owned)))
     }
 
     /// S4: compares what a SERIAL read found with the mark as it stood when the read was sent, and raises the mark.

@@ -13,6 +13,7 @@ use crate::effort::Effort;
 use crate::error::Error;
 use crate::health::Health;
 use crate::identity::Identity;
+use crate::pace::Pace;
 use crate::range::IdRange;
 use crate::register::Register;
 use crate::stop::{Stop, StopCause};
@@ -43,6 +44,7 @@ pub(crate) struct Protocol {
     identity: Identity,
     verify: Verify,
     health: Health,
+    pace: Pace,
 }
 
 /// What to write over a row, and what that gives to the caller.
@@ -71,7 +73,7 @@ impl Protocol {
     pub(crate) fn new(opened: Opened, identity: Identity, verify: Verify) -> Self {
         let Opened { store, register } = opened;
         let health = Health::new(register.clone());
-        Self { store, register, identity, verify, health }
+        Self { store, register, identity, verify, health, pace: Pace::new() }
     }
 
     pub(crate) fn register(&self) -> &Arc<Register> {
@@ -117,7 +119,9 @@ impl Protocol {
             None => self.read_row(&mut effort).await?,
         };
         let mut fresh = false;
-        let mut waited = true;
+        // What was known before a wait is old after it.
+        let mut stale = true;
+        self.pace.wait(&self.identity, deadline).await;
         loop {
             self.register.check()?;
             let (value, gives) = match plan(&row) {
@@ -135,22 +139,26 @@ impl Protocol {
             // S2: a uuid of its own for every attempt.
             let target = LamportTimestamp::new(value, self.identity.attempt()?);
             match self.attempt(&row, target, &mut effort).await? {
-                Attempt::Ours => return Ok((gives, target)),
-                // What was known before a wait is old after it, so a hint is worth one try at once.
-                Attempt::Stale { newer } if waited => {
-                    waited = false;
+                Attempt::Ours => {
+                    self.pace.won();
+                    return Ok((gives, target));
+                }
+                // The answer tells what the row holds now, which is worth one try at once.
+                Attempt::Stale { newer } if stale => {
+                    stale = false;
                     row = newer;
                 }
                 Attempt::Stale { newer } => {
-                    waited = true;
+                    self.pace.lost();
+                    effort.check(&self.register)?;
+                    stale = self.pace.wait(&self.identity, deadline).await;
                     row = newer;
-                    effort.wait(&self.identity, &self.register).await?;
                 }
                 Attempt::Lost => {
-                    waited = true;
                     effort.wait(&self.identity, &self.register).await?;
                     row = self.read_row(&mut effort).await?;
                     fresh = true;
+                    stale = false;
                 }
             }
         }

@@ -23,6 +23,8 @@ pub struct Stop {
     pub location: Arc<str>,
     /// Why.
     pub cause: StopCause,
+    /// What the store itself says is to be done.
+    pub(crate) advice: Option<String>,
 }
 
 /// What a stop has found.
@@ -43,7 +45,7 @@ pub enum StopCause {
         found: LamportTimestamp,
     },
     /// The row was born anew, under another identity (S4, S6).
-    #[error("it was created anew: its identity is {found:?}, and this client knows {seen:?}")]
+    #[error("it was created anew: its identity is {}, and this client knows {}", told(*found), told(*seen))]
     Recreated {
         /// The identity that this client knows.
         seen: Option<Uuid>,
@@ -80,6 +82,11 @@ pub enum StopCause {
     /// The place where the sequence lives has gone, or is another one now (S16).
     #[error("its store has gone: {0}")]
     Gone(String),
+}
+
+/// An identity in words: an adopted row has none.
+fn told(identity: Option<Uuid>) -> String {
+    identity.map_or_else(|| "none".to_owned(), |identity| identity.to_string())
 }
 
 impl Stop {

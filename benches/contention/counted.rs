@@ -54,10 +54,9 @@ impl Store for Counted {
             let swapped = self.store.swap(name, expected, change, by).await;
             self.counts.attempts.fetch_add(1, Relaxed);
             match &swapped {
-                Ok(Swapped::Applied) => {}
                 Ok(Swapped::NotApplied { .. }) => _ = self.counts.conflicts.fetch_add(1, Relaxed),
                 Err(error) if error.kind() == StoreErrorKind::Unknown => _ = self.counts.unknown.fetch_add(1, Relaxed),
-                Err(_) => {}
+                Ok(Swapped::Applied) | Err(_) => {}
             }
             swapped
         })

@@ -8,7 +8,7 @@ use lamport_seq::store::cql::CqlStore;
 use lamport_seq::store::cql::scylla::client::session::Session;
 use lamport_seq::store::cql::scylla::statement::prepared::PreparedStatement;
 use lamport_seq::store::cql::scylla::statement::{Consistency, SerialConsistency};
-use lamport_seq::store::cql::scylla::value::Row;
+use lamport_seq::store::cql::scylla::value::{CqlValue, Row};
 use lamport_seq::{Catalog, Definition, StoreHandle};
 use uuid::Uuid;
 
@@ -43,8 +43,8 @@ impl Statements {
                 continue;
             };
             let row = answer.into_rows_result()?.single_row::<Row>()?;
-            let uuid = |index: usize| row.columns[index].as_ref().and_then(|value| value.as_uuid());
-            let value = row.columns[1].as_ref().and_then(|value| value.as_bigint());
+            let uuid = |index: usize| row.columns[index].as_ref().and_then(CqlValue::as_uuid);
+            let value = row.columns[1].as_ref().and_then(CqlValue::as_bigint);
             return Ok((
                 uuid(0).unwrap_or_default(),
                 value.unwrap_or_default(),
@@ -98,7 +98,7 @@ async fn client(
         let applied = match answer {
             Ok(answer) => {
                 let row = answer.into_rows_result()?.single_row::<Row>()?;
-                let applied = row.columns[0].as_ref().and_then(|value| value.as_boolean());
+                let applied = row.columns[0].as_ref().and_then(CqlValue::as_boolean);
                 tally.conflicts += u64::from(applied != Some(true));
                 applied == Some(true)
             }

@@ -21,7 +21,7 @@ pub(crate) struct Config {
 
 impl Config {
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = crate::settings::read_small(path).map_err(|error| {
             Failure::usage(format!("can't read the configuration file {}", path.display()))
                 .source(error)
                 .hint("--config and LSEQ_CONFIG name a TOML file; leave them out to use none")

@@ -7,13 +7,14 @@ use lamport_seq::IdRange;
 /// What one write may hold for a pipe to take it whole or not at all (`PIPE_BUF` on Linux): a command that is
 /// killed leaves no half id behind, which would look like another id.
 const WRITE: usize = 4096;
-/// The longest id in its longest dress.
+/// Room for the longest line, and a size that is copied in one go.
 const LINE: usize = 32;
 
 /// Writes ids one a line, in writes of whole lines.
 pub(crate) struct IdWriter<W> {
     out: W,
-    buffer: Vec<u8>,
+    buffer: [u8; WRITE],
+    filled: usize,
     before: &'static [u8],
     after: &'static [u8],
 }
@@ -23,28 +24,61 @@ impl<W: Write> IdWriter<W> {
     pub(crate) fn new(out: W, json: bool) -> Self {
         let (before, after): (&[u8], &[u8]) =
             if json { (b"{\"id\":", b"}\n") } else { (b"", b"\n") };
-        let buffer = Vec::with_capacity(WRITE);
-        Self { out, buffer, before, after }
+        Self { out, buffer: [0; WRITE], filled: 0, before, after }
     }
 
     /// Writes all ids of `range`; when it returns, they have been handed to the operating system.
     pub(crate) fn write(&mut self, range: IdRange) -> io::Result<()> {
-        let mut digits = itoa::Buffer::new();
+        let mut line = Line { bytes: [0; LINE], digit: 0, len: 0 };
+        let mut counts_up = false;
         for id in range {
-            if self.buffer.len() > WRITE - LINE {
+            if !(counts_up && line.count_up()) {
+                line.set(self.before, id, self.after);
+                // Where its digits without the sign go up by one from each id to the next.
+                counts_up = matches!((range.increment(), id), (1, 0..) | (-1, ..0));
+            }
+            if self.filled > WRITE - LINE {
                 self.flush()?;
             }
-            self.buffer.extend_from_slice(self.before);
-            self.buffer.extend_from_slice(digits.format(id).as_bytes());
-            self.buffer.extend_from_slice(self.after);
+            // Longer than the line, as a copy of one size is one instruction or two: the next line goes over it.
+            self.buffer[self.filled..self.filled + LINE].copy_from_slice(&line.bytes);
+            self.filled += line.len;
         }
         self.flush()
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.write_all(&self.buffer)?;
-        self.buffer.clear();
+        self.out.write_all(&self.buffer[..self.filled])?;
+        self.filled = 0;
         self.out.flush()
+    }
+}
+
+/// One line of output. Nine ids of ten differ from the one before in their last digit only.
+struct Line {
+    bytes: [u8; LINE],
+    /// Where the last digit is.
+    digit: usize,
+    len: usize,
+}
+
+impl Line {
+    fn set(&mut self, before: &[u8], id: i64, after: &[u8]) {
+        let mut digits = itoa::Buffer::new();
+        self.len = 0;
+        for part in [before, digits.format(id).as_bytes(), after] {
+            self.bytes[self.len..self.len + part.len()].copy_from_slice(part);
+            self.len += part.len();
+        }
+        self.digit = self.len - after.len() - 1;
+    }
+
+    /// Adds one to the last digit, if that is all there is to do.
+    fn count_up(&mut self) -> bool {
+        let digit = &mut self.bytes[self.digit];
+        let counts = *digit != b'9';
+        *digit += u8::from(counts);
+        counts
     }
 }
 
@@ -74,9 +108,15 @@ mod tests {
 
     #[test]
     fn every_write_is_whole_lines_that_a_pipe_takes_at_once() {
-        for (first, last, step) in
-            [(1, 100_000, 1), (i64::MIN + 1, i64::MIN + 9999, 1), (-1, -9999, -1)]
-        {
+        for (first, last, step) in [
+            (1, 100_000, 1),
+            (-12_345, 12_345, 1),
+            (12_345, -12_345, -1),
+            (i64::MIN, i64::MIN + 9999, 1),
+            (i64::MIN + 9999, i64::MIN, -1),
+            (i64::MAX - 9999, i64::MAX, 1),
+            (-9, 9990, 3),
+        ] {
             let range = IdRange::new(first, last, step).unwrap();
             for json in [false, true] {
                 let writes = written(range, json);

@@ -17,9 +17,37 @@ pub(crate) fn report(error: &anyhow::Error, printer: Printer) -> Exit {
     let mut messages = messages(error).into_iter();
     let message = messages.next().unwrap_or_default();
     let causes: Vec<String> = messages.collect();
-    let hints: Vec<String> = hint_of(error).into_iter().collect();
+    let hints: Vec<String> =
+        hint_of(error).map(|hint| on_the_same_store(&hint)).into_iter().collect();
     printer.error(&message, &causes, &hints, exit.code());
     exit
+}
+
+/// A command that is pasted must mean the store that this one was told of.
+fn on_the_same_store(hint: &str) -> String {
+    let mut told = String::from("`lseq ");
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let (option, value) = match argument.split_once('=') {
+            Some((option, value)) => (option.to_owned(), Some(value.to_owned())),
+            None => (argument, None),
+        };
+        if ["--store", "--config"].contains(&option.as_str())
+            && let Some(value) = value.or_else(|| arguments.next())
+        {
+            told.extend([option.as_str(), " ", &quoted(&value), " "]);
+        }
+    }
+    hint.replace("`lseq ", &told)
+}
+
+/// A word for a POSIX shell.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./:@%+,=".contains(c);
+    if word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 fn exit_of(error: &anyhow::Error) -> Exit {

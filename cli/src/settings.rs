@@ -1,7 +1,8 @@
 //! Which store, with which password and patience: option over environment over file.
 
 use std::env::{self, VarError};
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, File};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -83,14 +84,26 @@ fn password(config: &Config) -> Result<Option<String>, Failure> {
     }
 }
 
+/// The text of a file that a person wrote. Something else, as a device that never ends, is not read to its end.
+pub(crate) fn read_small(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(LARGEST_FILE + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LARGEST_FILE {
+        let message = format!("it is larger than {} KiB", LARGEST_FILE / 1024);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    Ok(text)
+}
+
+const LARGEST_FILE: u64 = 64 * 1024;
+
 /// The first line of the file, and there must be no other.
 fn read_password(file: &Path) -> Result<String, Failure> {
     let complaint = |problem: &str| {
         Failure::usage(format!("the password file {} {problem}", file.display()))
             .hint("it holds the password and nothing else")
     };
-    let text =
-        std::fs::read_to_string(file).map_err(|error| complaint("can't be read").source(error))?;
+    let text = read_small(file).map_err(|error| complaint("can't be read").source(error))?;
     let password = text.strip_suffix('\n').unwrap_or(&text);
     let password = password.strip_suffix('\r').unwrap_or(password);
     match password {

@@ -118,17 +118,35 @@ impl Call {
         let created = identity::birth(&OsEntropy)?;
         let to = LamportTimestamp::new(after, self.protocol.identity().attempt()?);
         // S6: the birth first, so that nobody takes the new row for the old sequence's.
-        if !self.protocol.announce(created, Some(birth), self.deadline).await? {
-            return Err(self.exists());
-        }
-        match row {
-            Some(row) => self.change(&row, Change::Revive { to, created }).await?,
-            None => {
-                let row = Row { timestamp: to, ..Row::unused(definition, created) };
-                self.protocol.insert(&row, self.deadline).await?;
+        let announced = self.protocol.announce(created, Some(birth), self.deadline).await?;
+        let won = announced
+            && match row {
+                Some(row) => self.try_change(&row, Change::Revive { to, created }).await?,
+                None => {
+                    let row = Row { timestamp: to, ..Row::unused(definition, created) };
+                    self.protocol.insert(&row, self.deadline).await.is_ok()
+                }
+            };
+        self.settle().await?;
+        // Where another operator was first, the sequence is there again, and is advanced as any other.
+        Ok(won.then_some(advanced))
+    }
+
+    /// Makes the birth agree with the row that stands: of several who bring a sequence back at once, each may have
+    /// announced a birth, and one has written the row.
+    async fn settle(&self) -> Result<(), Error> {
+        let mut effort = Effort::until(self.deadline);
+        loop {
+            let (row, birth) = self.raw().await?;
+            let created = row.filter(|row| !row.retired).and_then(|row| row.created);
+            match (created, birth) {
+                (Some(created), Some(birth)) if created != birth => {
+                    self.protocol.announce(created, Some(birth), self.deadline).await?;
+                }
+                _ => return Ok(()),
             }
+            self.lost(&mut effort).await?;
         }
-        Ok(Some(advanced))
     }
 
     pub(super) async fn alter(
@@ -171,11 +189,6 @@ impl Call {
     async fn lost(&self, effort: &mut Effort) -> Result<(), Error> {
         effort.conflicts = effort.conflicts.saturating_add(1);
         effort.wait(self.protocol.identity(), self.protocol.register()).await
-    }
-
-    /// A change that was prepared for exactly this row.
-    async fn change(&self, row: &Row, change: Change) -> Result<(), Error> {
-        if self.try_change(row, change).await? { Ok(()) } else { Err(self.exists()) }
     }
 
     /// Applies `change` to exactly this row. `false`: another client has changed it. These changes say the same

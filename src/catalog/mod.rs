@@ -66,8 +66,10 @@ impl SequenceInfo {
         reason = "a percentage needs no more than a double holds"
     )]
     pub fn used_percent(&self) -> f64 {
-        let capacity = self.definition.capacity() as f64;
-        100.0 * (1.0 - self.remaining() as f64 / capacity.max(1.0)).max(0.0)
+        let capacity = self.definition.capacity();
+        // The few used ids of a large sequence would be lost in one minus nearly one.
+        let used = capacity.saturating_sub(self.remaining());
+        100.0 * used as f64 / capacity.max(1) as f64
     }
 }
 

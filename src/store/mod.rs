@@ -86,6 +86,18 @@ pub trait Store: Send + Sync + 'static {
         deadline: Instant,
     ) -> StoreFuture<'a, Swapped>;
 
+    /// Writes birth and register in one step, if there is neither; `None` where the store can't, and the two are
+    /// written one after the other.
+    fn bear<'a>(
+        &'a self,
+        name: &'a SequenceName,
+        row: &'a Row,
+        deadline: Instant,
+    ) -> Option<StoreFuture<'a, Swapped>> {
+        let _ = (name, row, deadline);
+        None
+    }
+
     /// Applies `change` if the register still holds what `expected` holds: its timestamp and its `created`, and for
     /// [`Change::Widen`] its definition instead of its timestamp. On a missing register it is not applied.
     fn swap<'a>(

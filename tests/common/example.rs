@@ -1,12 +1,11 @@
 //! Runs an example of the repository as a user does.
 
-use std::path::PathBuf;
 use std::process::Command;
 
 /// What an example prints, run in an empty folder.
 pub(crate) fn run(example: &str, environment: &[(&str, &str)]) -> String {
     // Beside the folder of this test's own program: `cargo test` builds the examples there.
-    let tests = PathBuf::from(std::env::current_exe().unwrap());
+    let tests = std::env::current_exe().unwrap();
     let program = tests.parent().unwrap().with_file_name("examples").join(example);
     assert!(program.exists(), "build it first: cargo build --examples --all-features");
     let folder = tempfile::tempdir().unwrap();

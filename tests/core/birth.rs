@@ -121,6 +121,48 @@ async fn eight_creators_at_once_make_one_sequence() {
     assert_eq!(ids.len(), 800);
 }
 
+/// Every creator gets the sequence, whoever comes first and however their steps mix.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn creators_that_meet_half_way_all_get_the_sequence() {
+    for _ in 0..200 {
+        let memory = MemoryStore::new();
+        let clients: Vec<_> = (0..4)
+            .map(|_| {
+                let store = StoreHandle::new(memory.clone());
+                tokio::spawn(async move { tens(&store).await?.next_id().await })
+            })
+            .collect();
+        for client in clients {
+            client.await.unwrap().unwrap();
+        }
+    }
+}
+
+/// Each operator announces a birth of its own before the first of them has written the row; the row decides, and
+/// nobody is locked out.
+#[tokio::test(start_paused = true)]
+async fn s6_operators_who_bring_a_sequence_back_at_once_leave_it_usable() {
+    let store = FaultyStore::new();
+    Catalog::new(&store.handle()).create("orders", Definition::default()).await.unwrap();
+    Catalog::new(&store.handle()).drop("orders").await.unwrap();
+    store.delay_swaps(100);
+    let operators: Vec<_> = (1..=3)
+        .map(|n: u16| {
+            let catalog = Catalog::new(&store.handle());
+            let mend = Advance::above(1000 * i64::from(n)).recreate(Definition::default());
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_millis(30) * n.into()).await;
+                catalog.advance("orders", mend).await
+            })
+        })
+        .collect();
+    for operator in operators {
+        operator.await.unwrap().unwrap();
+    }
+    let id = tens(&store.handle()).await.unwrap().next_id().await.unwrap();
+    assert_eq!(id, 3001, "beyond what each of them has asked for");
+}
+
 mod forgetful {
     use lamport_seq::store::{Change, Listed, Row, StoreFuture, Swapped};
 

@@ -2,7 +2,6 @@
 //! `LSEQ_TEST_CASSANDRA=127.0.0.1,127.0.0.2,127.0.0.3 cargo test --all-features --test live -- --ignored live`.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
-#![expect(clippy::print_stdout, reason = "a live test tells what it measured")]
 
 mod conformance;
 mod cql;

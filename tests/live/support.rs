@@ -36,13 +36,17 @@ impl Keyspace {
     pub(crate) async fn create(replicas: u32) -> Self {
         let name = format!("live_{}", &uuid::Uuid::new_v4().simple().to_string()[..12]);
         let keyspace = Self { name, session: session().await };
-        let store = keyspace.store();
+        keyspace.init(replicas).await;
+        keyspace
+    }
+
+    /// What `lseq init` does.
+    pub(crate) async fn init(&self, replicas: u32) {
         let timeout = Duration::from_secs(60);
-        let schema = Schema::inspect(&store, timeout).await.unwrap();
+        let schema = Schema::inspect(&self.store(), timeout).await.unwrap();
         let replication = replicas.to_string().parse().unwrap();
         let plan = schema.plan(Some(&replication), false).unwrap();
         schema.apply(&plan, timeout, |_| ()).await.unwrap();
-        keyspace
     }
 
     /// A store with connections of its own, as another process has them.

@@ -3,6 +3,7 @@
 
 mod broken;
 mod handles;
+mod sqlite;
 
 use lamport_seq::store::sqlite::SqliteStore;
 use lamport_seq::testing::MemoryStore;

@@ -19,19 +19,19 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 
-use self::backend::Choice;
-use self::backend::{Backend, Fault};
+use self::backend::{Backend, Choice, Fault};
 pub(crate) use self::backend::{Condition, Kind};
 use self::lock::Lock;
-pub(crate) use self::shape::Shape;
+pub(crate) use self::shape::{Network, Shape};
 pub(crate) use self::up::up;
 use crate::{interrupt, out};
 
 /// Where the nodes are, for `--help`.
 const AFTER_HELP: &str = "\
-Node N answers CQL on 127.0.0.N:9042. Nodes run in Docker (docker-compose.yml) where an engine
-answers, otherwise as Cassandra 5.0 from Maven Central on Java 17. Everything is under
-target/cassandra: n1, n2, ... (data, logs, configuration of each node), and with --tls
+Node N answers CQL on 127.0.0.N:9042, or in the network that --network names. Nodes run in Docker
+(docker-compose.yml) where an engine answers, otherwise as Cassandra 5.0 from Maven Central on
+Java 17. Everything is under target/cassandra: n1, n2, ... (data, logs, configuration of each node),
+and with --tls
   tls/ca.pem                           the authority that signed the nodes' certificates
   tls/other-ca.pem                     an unrelated authority, to try a wrong one
   tls/client.pem, tls/client-key.pem   a client's certificate and key, signed by tls/ca.pem
@@ -87,11 +87,19 @@ pub(crate) struct With {
     /// What to run the nodes with
     #[arg(long, value_enum, default_value_t = Choice::Auto, env = "LSEQ_XTASK_BACKEND")]
     backend: Choice,
+    /// Node N is this, a dot, and N: another network for another cluster at the same time
+    #[arg(long, default_value_t = Network::USUAL, env = "LSEQ_XTASK_NETWORK")]
+    network: Network,
 }
 
 impl With {
-    pub(crate) fn kind(&self) -> Kind {
-        self.backend.kind()
+    /// How nodes are to be run, and where.
+    pub(crate) fn resolve(&self) -> anyhow::Result<(Kind, Network)> {
+        let kind = self.backend.kind();
+        if kind == Kind::Docker && self.network != Network::USUAL {
+            bail!("docker-compose.yml publishes on 127.0.0.1: `--backend maven` takes a network");
+        }
+        Ok((kind, self.network))
     }
 }
 
@@ -116,7 +124,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
             up(&options.shape()?)
         }
         Command::Down => down(),
-        Command::Prepare(with) => prepare(with.kind()),
+        Command::Prepare(with) => prepare(with.resolve()?.0),
         Command::Status => status(),
         Command::Logs(Node { node }) => running(node)?.print_log(node),
         Command::Kill(Node { node }) => fault(node, Fault::Kill),
@@ -129,7 +137,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<()> {
 
 impl Up {
     fn shape(&self) -> anyhow::Result<Shape> {
-        let kind = self.with.kind();
+        let (kind, network) = self.with.resolve()?;
         if kind == Kind::Docker && self.nodes > compose::NODES_MAX {
             bail!(
                 "docker-compose.yml has {} nodes: `--backend maven` runs more",
@@ -142,6 +150,7 @@ impl Up {
             auth: self.auth,
             tls: self.tls || self.client_certs,
             client_certs: self.client_certs,
+            network,
         })
     }
 }
@@ -231,7 +240,7 @@ fn status() -> anyhow::Result<()> {
             "running" => "does not answer",
             _ => "-",
         };
-        let address = Shape::address(node).to_string();
+        let address = shape.address(node).to_string();
         out::result(format_args!("{node:<4}  {address:<11}  {pid:>8}  {state:<7}  {cql}"));
     }
     Ok(())

@@ -2,6 +2,7 @@
 //! and the test command.
 
 mod cluster;
+mod contention;
 mod exec;
 mod interrupt;
 mod out;
@@ -27,6 +28,8 @@ enum Command {
     Cluster(cluster::Command),
     /// Run all tests: without a cluster, then on a three-node cluster, then on a secured one
     Test(test::Options),
+    /// Measure many clients on one row against the loop that one writes first
+    Contention(contention::Options),
 }
 
 /// What a shell reports for a command that Ctrl-C ended.
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Cluster(command) => cluster::run(command),
         Command::Test(options) => test::run(&options),
+        Command::Contention(options) => contention::run(&options),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

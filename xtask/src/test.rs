@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that can be tested on this machine, one step after another.
 
-mod live;
-mod step;
+pub(crate) mod live;
+pub(crate) mod step;
 
 use std::time::Duration;
 

@@ -57,7 +57,7 @@ impl Args {
             "dry_run": self.dry_run,
         });
         let text = format!("{name}: {before} -> {}, {next}{recreated}", advanced.after);
-        context.printer.answer(text, &object)?;
+        super::told(context.printer.answer(text, &object))?;
         context.printer.note(match (changed, self.dry_run) {
             (false, _) => "it was there already: nothing was changed",
             (true, true) => "nothing was changed: this was a dry run",

@@ -44,7 +44,7 @@ impl Args {
             "after": definition::members(&after),
             "changed": changed,
         });
-        context.printer.answer(format_args!("{name}: {before} -> {after}"), &object)?;
+        super::told(context.printer.answer(format_args!("{name}: {before} -> {after}"), &object))?;
         if !changed {
             context.printer.note("it was so already: nothing was changed");
         }

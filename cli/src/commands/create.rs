@@ -41,7 +41,7 @@ impl Args {
         if let Some(members) = object.as_object_mut() {
             members.append(&mut definition::members(&definition));
         }
-        context.printer.answer(format_args!("{verb} {name}: {definition}"), &object)?;
+        super::told(context.printer.answer(format_args!("{verb} {name}: {definition}"), &object))?;
         Ok(Exit::Done)
     }
 }

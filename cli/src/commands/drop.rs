@@ -29,7 +29,7 @@ impl Args {
             let info = client.wait(catalog.drop(&name))?;
             let object: Value = status::object(&info);
             let text = format!("dropped {name} at {}", info.timestamp.value);
-            context.printer.answer(text, &object)?;
+            super::told(context.printer.answer(text, &object))?;
             return Ok(Exit::Done);
         }
         let value = client.wait(catalog.get(&name))?.timestamp.value;

@@ -19,7 +19,8 @@ use lamport_seq::{Error, SequenceName};
 
 use crate::client::Client;
 use crate::exit::Exit;
-use crate::printer::Printer;
+use crate::failure::Failure;
+use crate::printer::{OutputError, Printer};
 use crate::settings::Settings;
 
 /// What the global options say.
@@ -82,5 +83,17 @@ pub(crate) fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
         Command::Drop(args) => args.run(context),
         Command::Completions(args) => args.run(),
         Command::Man(args) => args.run(),
+    }
+}
+
+/// What a command says of a change that it has made. That it can't be said does not undo it.
+fn told(answer: Result<(), OutputError>) -> anyhow::Result<()> {
+    match answer {
+        Err(error) if !error.is_broken_pipe() => {
+            let message = "what was asked for is done, but standard output can't be written";
+            let failure = Failure::new(Exit::Unknown, message).source(error);
+            Err(failure.hint("`lseq list` and `lseq status NAME` show how things stand").into())
+        }
+        answer => Ok(answer?),
     }
 }

@@ -237,7 +237,7 @@ fn wrong_stores() {
     caused by: [FOLDER]/text.db is not a SQLite database
     caused by: Error code 26: file is not a database
 
-    hint: is the path right? if sequences were in this file, restore it from a backup, then move every sequence beyond each id ever given: `lseq advance NAME --above N`
+    hint: is the path right? if sequences were in this file, restore it from a backup, then move every sequence beyond each id ever given: `lseq --store sqlite:text.db advance NAME --above N`
     ");
     assert_snapshot!(world.run(&["list", "--store", "cassandra://127.0.0.1"]), @"
     exit 2
@@ -249,7 +249,7 @@ fn wrong_stores() {
     assert_snapshot!(world.run(&["list", "--store", "scylla://127.0.0.1/shop?datacentre=x"]), @"
     exit 2
     --- stderr
-    error: the store URL has an unknown parameter `datacentre`: the known ones are dc, tls, ca, cert, key, prefix, request_timeout, map
+    error: parameter 1 of the store URL is not known: the known ones are dc, tls, ca, cert, key, prefix, request_timeout, map
 
     hint: a store is sqlite:FILE, cassandra://HOST/KEYSPACE or scylla://HOST/KEYSPACE
     ");
@@ -267,7 +267,7 @@ fn a_cluster_that_is_not_there() {
     caused by: can't connect
     caused by: connection refused
 
-    hint: nothing was changed: is the store up, and is its address right? --timeout waits longer
+    hint: is the cluster up, and are host and port right?
     ");
     assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
     let json = world.run(&[
@@ -279,6 +279,38 @@ fn a_cluster_that_is_not_there() {
         "--json",
     ]);
     assert!(json.contains("\"exit\":4"), "{json}");
+}
+
+#[test]
+fn a_cluster_that_says_nothing() {
+    let world = World::bare();
+    // Connections are taken by the system, and nobody ever answers.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("cassandra://{}/shop", silent.local_addr().unwrap());
+    for command in [&["list"][..], &["init"], &["alloc", "orders", "--create"]] {
+        let began = Instant::now();
+        let shown = world.run(&[command, &["--store", &url, "--timeout", "2s"]].concat());
+        assert!(shown.starts_with("exit 4\n"), "{shown}");
+        assert!(shown.contains("\n\nhint: "), "{shown}");
+        assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    }
+}
+
+#[test]
+fn a_file_of_a_later_version() {
+    let world = World::embedded();
+    world.done(&["create", "orders"]);
+    let later = rusqlite::Connection::open(world.path("ids.db")).unwrap();
+    later.execute_batch("PRAGMA user_version = 2").unwrap();
+    drop(later);
+    assert_snapshot!(world.run(&["alloc", "orders"]), @"
+    exit 1
+    --- stderr
+    error: sqlite:ids.db refuses
+    caused by: [FOLDER]/ids.db has tables of format 2, and this version of lamport-seq knows format 1
+
+    hint: use the version of lamport-seq that made the file, or a later one
+    ");
 }
 
 #[test]

@@ -43,11 +43,11 @@ fn eight_processes_make_one_new_file_at_once() {
 fn processes_that_are_killed_take_no_id_from_the_others() {
     let world = World::embedded();
     world.done(&["create", "orders"]);
-    let arguments = ["alloc", "orders", "--count", "40000", "--block", "200"];
+    let arguments = ["alloc", "orders", "--count", "40000", "--block", "1000"];
     let mut readers: Vec<Reader> = (0..8).map(|_| Reader::of(world.spawn(&arguments))).collect();
     for (index, reader) in readers.iter_mut().enumerate().filter(|(index, _)| index % 2 == 0) {
         // One after the other, each at some other point of its work.
-        reader.wait_for(1 + index * 20_000);
+        reader.wait_for(1 + index * 10_000);
         reader.kill();
     }
     let mut all = Vec::new();

@@ -47,7 +47,7 @@ fn an_unknown_outcome_has_an_exit_code_of_its_own() {
     caused by: [FOLDER]/ids.db can't be read or written while a transaction was being committed
     caused by: Error code 778: disk I/O error
 
-    hint: look for errors of the disk in the system's log
+    hint: is the disk full? does the system's log tell of errors of the disk?
     ");
     // What was printed is valid, and is not given again.
     let next = ids(world.done(&["alloc", "orders"]).as_bytes());

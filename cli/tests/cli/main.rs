@@ -12,6 +12,7 @@ mod failures;
 mod help;
 mod live;
 mod output;
+mod readme;
 mod sequences;
 mod settings;
 mod world;

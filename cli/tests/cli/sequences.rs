@@ -242,7 +242,7 @@ fn status_tells_all() {
     assert_snapshot!(world.run(&["status", "orders", "--json"]), @r#"
     exit 0
     --- stdout
-    {"sequence":"orders","value":10,"node":"[UUID]","tag":"[TAG]","start_value":1,"increment_by":1,"min_value":1,"max_value":9223372036854775807,"strict":false,"defined":true,"retired":false,"remaining":9223372036854775797,"used_percent":0.0}
+    {"sequence":"orders","value":10,"node":"[UUID]","tag":"[TAG]","start_value":1,"increment_by":1,"min_value":1,"max_value":9223372036854775807,"strict":false,"defined":true,"retired":false,"remaining":9223372036854775797,"used_percent":1.0842021724855044e-16}
     "#);
     assert_snapshot!(world.run(&["status", "ordres"]), @"
     exit 1
@@ -358,8 +358,8 @@ fn names_are_told_apart_byte_by_byte() {
     assert_snapshot!(world.run(&["list", "--prefix", "o", "--json"]), @r#"
     exit 0
     --- stdout
-    {"sequence":"o'brien","value":2001,"node":"[UUID]","tag":"[TAG]","start_value":2001,"increment_by":1,"min_value":1,"max_value":9223372036854775807,"strict":false,"defined":true,"retired":false,"remaining":9223372036854773806,"used_percent":0.0}
-    {"sequence":"orders","value":1001,"node":"[UUID]","tag":"[TAG]","start_value":1001,"increment_by":1,"min_value":1,"max_value":9223372036854775807,"strict":false,"defined":true,"retired":false,"remaining":9223372036854774806,"used_percent":0.0}
+    {"sequence":"o'brien","value":2001,"node":"[UUID]","tag":"[TAG]","start_value":2001,"increment_by":1,"min_value":1,"max_value":9223372036854775807,"strict":false,"defined":true,"retired":false,"remaining":9223372036854773806,"used_percent":1.0842021724855047e-17}
+    {"sequence":"orders","value":1001,"node":"[UUID]","tag":"[TAG]","start_value":1001,"increment_by":1,"min_value":1,"max_value":9223372036854775807,"strict":false,"defined":true,"retired":false,"remaining":9223372036854774806,"used_percent":1.0842021724855046e-17}
     "#);
 }
 

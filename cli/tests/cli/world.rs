@@ -130,15 +130,15 @@ pub(crate) fn finish(mut child: Child) -> Output {
     output
 }
 
-/// Waits until `is_so`, for at most half a minute.
+/// Waits until `is_so`, for at most two minutes.
 pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    for _ in 0..3000 {
+    for _ in 0..12_000 {
         if is_so() {
             return;
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    panic!("not within 30 s: {what}");
+    panic!("not within two minutes: {what}");
 }
 
 /// Panics unless no id is there twice.

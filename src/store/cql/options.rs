@@ -234,8 +234,7 @@ fn name_of_length(what: &str, name: &str, max: usize) -> Result<String, Error> {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !fits {
         return Err(invalid(format!(
-            "{what} `{}` is not 1 to {max} of a-z A-Z 0-9 _, a letter first",
-            name.escape_debug()
+            "the name of the {what} is not 1 to {max} of a-z A-Z 0-9 _, a letter first"
         )));
     }
     Ok(name.to_owned())

@@ -58,21 +58,23 @@ fn user(rest: &str) -> Result<(Option<String>, &str), Error> {
 
 /// Reads `host[:port][,host...]`.
 pub(super) fn hosts(text: &str) -> Result<Vec<Host>, Error> {
-    text.split(',').map(host).collect()
+    text.split(',').enumerate().map(|(index, text)| host(index + 1, text)).collect()
 }
 
-fn host(text: &str) -> Result<Host, Error> {
-    // What precedes it may be a password.
+/// What can't be read is told by its place: where the `@` was forgotten, it is a password.
+fn host(place: usize, text: &str) -> Result<Host, Error> {
     if text.contains('@') {
-        return Err(invalid(
-            "a host has an `@` in it: write host[:port], and give the user and the password apart",
-        ));
+        return Err(invalid(format!(
+            "host {place} has an `@` in it: write host[:port], and give the user and the password apart"
+        )));
     }
     let (name, port) = match text.strip_prefix('[') {
         Some(bracketed) => {
             let (name, port) = bracketed.split_once(']').unwrap_or(("", ""));
             if name.parse::<Ipv6Addr>().is_err() {
-                return Err(invalid(format!("host `{text}` is not an IPv6 address in brackets")));
+                return Err(invalid(format!(
+                    "host {place} of the store URL is not an IPv6 address in brackets"
+                )));
             }
             (name, port)
         }
@@ -86,16 +88,19 @@ fn host(text: &str) -> Result<Host, Error> {
             .filter(|port| *port > 0)
             .ok_or_else(|| {
                 invalid(format!(
-                    "host `{text}`: the port is not a number from 1 to 65535 (an IPv6 address is written in brackets)"
+                    "host {place} of the store URL: the port is not a number from 1 to 65535 (an IPv6 address is written in \
+                     brackets, a user before an `@`)"
                 ))
             })?,
-        None => return Err(invalid(format!("host `{text}` has text behind its bracket"))),
+        None => {
+            let message = format!("host {place} of the store URL has text behind its bracket");
+            return Err(invalid(message));
+        }
     };
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
     if name.is_empty() || !name.chars().all(fits) {
         return Err(invalid(format!(
-            "host `{}` is neither a name nor an address: write host[:port][,host...]",
-            text.escape_debug()
+            "host {place} of the store URL is neither a name nor an address: write host[:port][,host...]"
         )));
     }
     let name = name.to_owned();
@@ -104,10 +109,11 @@ fn host(text: &str) -> Result<Host, Error> {
 
 fn parameters(options: CqlOptions, query: &str) -> Result<CqlOptions, Error> {
     let mut given: Vec<(&str, String)> = Vec::new();
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+    let pairs = query.split('&').filter(|pair| !pair.is_empty());
+    for (index, pair) in pairs.enumerate() {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let Some(known) = PARAMETERS.into_iter().find(|known| *known == name) else {
-            return Err(unknown(name));
+            return Err(unknown(index + 1, name));
         };
         if given.iter().any(|(earlier, _)| *earlier == known) {
             return Err(invalid(format!(
@@ -125,7 +131,7 @@ fn parameters(options: CqlOptions, query: &str) -> Result<CqlOptions, Error> {
     apply(options, given)
 }
 
-fn unknown(name: &str) -> Error {
+fn unknown(place: usize, name: &str) -> Error {
     let known = PARAMETERS.join(", ");
     if ["password", "pass", "passwd", "pwd"].contains(&name) {
         return invalid(
@@ -133,10 +139,7 @@ fn unknown(name: &str) -> Error {
              (in a program, `CqlOptions::password`)",
         );
     }
-    invalid(format!(
-        "the store URL has an unknown parameter `{}`: the known ones are {known}",
-        name.escape_debug()
-    ))
+    invalid(format!("parameter {place} of the store URL is not known: the known ones are {known}"))
 }
 
 fn apply(mut options: CqlOptions, given: Vec<(&str, String)>) -> Result<CqlOptions, Error> {
@@ -180,7 +183,7 @@ fn boolean(value: &str) -> Result<bool, Error> {
     match value {
         "true" => Ok(true),
         "false" => Ok(false),
-        _ => Err(invalid(format!("`tls={}`: write tls=true or tls=false", value.escape_debug()))),
+        _ => Err(invalid("`tls` in the store URL: write tls=true or tls=false")),
     }
 }
 
@@ -192,10 +195,7 @@ fn duration(value: &str) -> Result<Duration, Error> {
         }
     };
     parsed.ok_or_else(|| {
-        invalid(format!(
-            "`request_timeout={}`: write a number and a unit, as 3s or 500ms",
-            value.escape_debug()
-        ))
+        invalid("`request_timeout` in the store URL: write a number and a unit, as 3s or 500ms")
     })
 }
 
@@ -206,10 +206,9 @@ fn map(mut options: CqlOptions, value: &str) -> Result<CqlOptions, Error> {
             Some((parse(private)?, parse(public)?))
         });
         let Some((private, public)) = ends else {
-            return Err(invalid(format!(
-                "`map={}`: write PRIVATE:PORT=PUBLIC:PORT[,...] with addresses, not names",
-                pair.escape_debug()
-            )));
+            return Err(invalid(
+                "`map` in the store URL: write PRIVATE:PORT=PUBLIC:PORT[,...] with addresses, not names",
+            ));
         };
         options = options.map_address(private, public);
     }

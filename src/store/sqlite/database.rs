@@ -129,15 +129,24 @@ fn connect(place: &Place, create: bool) -> Result<Connection, Failure> {
         let transaction = connection.transaction()?;
         tables::inspect(&transaction)?
     };
-    keep_durably(&connection, place)?;
-    if content == Content::Nothing {
-        // Many processes may come here at once: the first makes the tables, the others find them.
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        if tables::inspect(&transaction)? == Content::Nothing {
-            tables::create(&transaction)?;
-        }
-        commit(transaction)?;
+    if content == Content::Nothing && !create {
+        let message = format!("{} is empty", place.path.display());
+        return Err(
+            corrected(message, "is the path right? creating a sequence makes the tables").into()
+        );
     }
+    keep_durably(&connection, place)?;
+    // Many processes may come here at once: the first makes the tables, the others find them. Where there is nothing to
+    // make, reading opens the log, which a switch of the journal has not done yet.
+    let behavior = match content {
+        Content::Nothing => TransactionBehavior::Immediate,
+        Content::Sequences => TransactionBehavior::Deferred,
+    };
+    let transaction = connection.transaction_with_behavior(behavior)?;
+    if tables::inspect(&transaction)? == Content::Nothing {
+        tables::create(&transaction)?;
+    }
+    commit(transaction)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     Ok(connection)
 }
@@ -158,4 +167,69 @@ fn keep_durably(connection: &Connection, place: &Place) -> Result<(), Failure> {
         return Err(corrected(message, "put the file on a local disk with shared memory").into());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Row;
+    use uuid::Uuid;
+
+    fn open() -> (tempfile::TempDir, Database) {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::resolve(&folder.path().join("ids.db")).unwrap();
+        let database = Database::open(&place, true, patience()).unwrap();
+        (folder, database)
+    }
+
+    fn patience() -> Patience {
+        Patience::until(tokio::time::Instant::now() + Duration::from_secs(10))
+    }
+
+    #[test]
+    fn s16_every_commit_is_synchronised() {
+        let (_folder, database) = open();
+        let number = |pragma| {
+            database
+                .connection
+                .pragma_query_value(None, pragma, |row| row.get::<_, i64>(0))
+                .unwrap()
+        };
+        assert_eq!(number("synchronous"), 2, "FULL");
+        assert_eq!((number("fullfsync"), number("checkpoint_fullfsync")), (1, 1));
+    }
+
+    #[test]
+    fn a_transaction_that_fails_before_its_commit_changes_nothing() {
+        let (_folder, mut database) = open();
+        let limit = |database: &Database, pages: i64| {
+            database.connection.pragma_update(None, "max_page_count", pages).unwrap();
+        };
+        let name = |number: i32| format!("sequence {number}").parse().unwrap();
+        let row = Row::unused(crate::Definition::default(), Uuid::nil());
+        limit(&database, 5);
+        let failed = database.write(patience(), |tables| {
+            (0..500).try_for_each(|number| tables::write(tables, &name(number), &row))
+        });
+        let error = failed.unwrap_err();
+        assert_eq!(error.kind(), StoreErrorKind::Refused, "{error}");
+        assert!(error.to_string().contains("can't grow"), "{error}");
+        limit(&database, 5000);
+        let listed = database.read(patience(), |tables| tables::list(tables, None, 10));
+        assert_eq!(listed.unwrap(), []);
+        database.write(patience(), |tables| tables::write(tables, &name(1), &row)).unwrap();
+    }
+
+    #[test]
+    fn a_panic_in_a_transaction_leaves_none_open() {
+        let (_folder, mut database) = open();
+        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            database.write(patience(), |_| -> Result<(), Failure> { panic!("half way") })
+        }));
+        assert!(panic.is_err());
+        let row = Row::unused(crate::Definition::default(), Uuid::nil());
+        database
+            .write(patience(), |tables| tables::write(tables, &"a".parse().unwrap(), &row))
+            .unwrap();
+    }
 }

@@ -97,7 +97,7 @@ fn meaning(error: &Error) -> (StoreErrorKind, &'static str, &'static str) {
         _ => (
             NotApplied,
             "can't be read or written",
-            "look for errors of the disk in the system's log",
+            "is the disk full? does the system's log tell of errors of the disk?",
         ),
     }
 }
@@ -117,4 +117,49 @@ pub(super) fn refused(message: impl Into<String>) -> StoreError {
 /// A refusal for good that says what to do instead. Nothing was changed.
 pub(super) fn corrected(message: impl Into<String>, hint: impl Into<String>) -> StoreError {
     refused(message).with_hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use StoreErrorKind::{Corrupt, Gone, NotApplied, Refused, Unknown};
+
+    fn kinds(code: i32) -> (StoreErrorKind, StoreErrorKind) {
+        let error = || Error::SqliteFailure(ffi::Error::new(code), None);
+        let explained = |failure: Failure| {
+            let error = failure.explain(Path::new("/ids.db"));
+            assert!(error.to_string().starts_with("/ids.db ") && error.hint().is_some(), "{error}");
+            error.kind()
+        };
+        (explained(Failure::Before(error())), explained(Failure::Commit(error())))
+    }
+
+    /// S3: before COMMIT nothing was applied; at COMMIT only a lock says for certain that nothing was.
+    #[test]
+    fn s3_each_error_has_its_kind_before_and_at_commit() {
+        for (code, before) in [
+            (ffi::SQLITE_FULL, Refused),
+            (ffi::SQLITE_READONLY, Refused),
+            (ffi::SQLITE_READONLY_DIRECTORY, Refused),
+            (ffi::SQLITE_READONLY_DBMOVED, Gone),
+            (ffi::SQLITE_PERM, Refused),
+            (ffi::SQLITE_CANTOPEN, Refused),
+            (ffi::SQLITE_NOTADB, Corrupt),
+            (ffi::SQLITE_CORRUPT, Corrupt),
+            (ffi::SQLITE_ERROR, Corrupt),
+            (ffi::SQLITE_IOERR, NotApplied),
+            (ffi::SQLITE_IOERR_FSYNC, NotApplied),
+            (ffi::SQLITE_NOMEM, NotApplied),
+        ] {
+            assert_eq!(kinds(code), (before, Unknown), "{code}");
+        }
+        for code in [
+            ffi::SQLITE_BUSY,
+            ffi::SQLITE_BUSY_SNAPSHOT,
+            ffi::SQLITE_BUSY_RECOVERY,
+            ffi::SQLITE_LOCKED,
+        ] {
+            assert_eq!(kinds(code), (NotApplied, NotApplied), "{code}");
+        }
+    }
 }

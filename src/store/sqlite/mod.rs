@@ -2,7 +2,7 @@
 
 mod database;
 mod failure;
-mod network;
+mod mounts;
 mod patience;
 mod place;
 mod tables;
@@ -48,8 +48,8 @@ const GRACE: Duration = Duration::from_millis(500);
 ///
 /// If the path comes to lead to another file, or to none, or the file gets a second name, or its log is taken
 /// away, every call is [`StoreErrorKind::Gone`]: other clients may be working on another file by then.
-/// Refused from the start are network file systems (as far as Linux tells; FUSE counts as one), another
-/// application's database, and tables of a later version.
+/// Refused from the start are network file systems and files that are mounted by themselves (as far as Linux tells;
+/// FUSE counts as a network), another application's database, and tables of a later version.
 ///
 /// # Example
 ///
@@ -101,6 +101,10 @@ impl SqliteStore {
     /// # Cancel safety
     ///
     /// Dropping the future may leave an empty file with tables.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime with its clock enabled; so do all calls of the store.
     pub async fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
         Self::builder(path).open().await
     }
@@ -126,7 +130,8 @@ impl SqliteStore {
         Box::pin(async move {
             let late = |what: &str| {
                 let message = format!("{} {what}", self.path.display());
-                StoreError::new(StoreErrorKind::NotApplied, message)
+                let hint = "give it more time, or ask for larger blocks";
+                StoreError::new(StoreErrorKind::NotApplied, message).with_hint(hint)
             };
             if Instant::now() >= deadline {
                 return Err(late("was not asked: the deadline has passed"));
@@ -279,6 +284,28 @@ impl Store for SqliteStore {
                 Ok(Swapped::Applied)
             })
         })
+    }
+
+    fn bear<'a>(
+        &'a self,
+        name: &'a SequenceName,
+        row: &'a Row,
+        deadline: Instant,
+    ) -> Option<StoreFuture<'a, Swapped>> {
+        let (name, row) = (name.clone(), *row);
+        let created = row.created?;
+        Some(self.call(deadline, move |database, patience| {
+            database.write(patience, |tables| {
+                let there = tables::read(tables, &name)?;
+                if there.is_some() || tables::read_birth(tables, &name)?.is_some() {
+                    let found = there.map(|there| there.timestamp);
+                    return Ok(Swapped::NotApplied { found });
+                }
+                tables::write_birth(tables, &name, created)?;
+                tables::write(tables, &name, &row)?;
+                Ok(Swapped::Applied)
+            })
+        }))
     }
 
     fn swap<'a>(

@@ -10,8 +10,9 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::failure::{corrected, refused};
-use super::network;
+use super::failure::corrected;
+use super::mounts;
+use crate::definition::shell_word;
 use crate::store::{StoreError, StoreErrorKind};
 
 /// A path at which a database may be.
@@ -46,7 +47,7 @@ impl Place {
         if exists {
             place.check_kind()?;
         }
-        network::refuse(if exists { &place.path } else { place.folder() })?;
+        mounts::refuse_network(if exists { &place.path } else { place.folder() })?;
         Ok(place)
     }
 
@@ -68,9 +69,17 @@ impl Place {
                 "name a file, or one that is still to be made",
             ));
         }
+        // SQLite takes a file of one byte for an empty one, and would write over it.
+        if found.len() == 1 {
+            return Err(corrected(
+                format!("{path} is not a SQLite database"),
+                "is the path right?",
+            ));
+        }
         if found.nlink() != 1 {
             return Err(corrected(several_names(&self.path, &found), ONE_NAME));
         }
+        mounts::refuse_mounted_file(&self.path, self.folder())?;
         Ok(())
     }
 }
@@ -91,14 +100,15 @@ fn in_its_folder(given: &Path) -> Result<PathBuf, StoreError> {
         Ok(folder) => Ok(folder.join(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(corrected(
             format!("the folder {} does not exist", folder.display()),
-            format!("make it with `mkdir -p {}`", folder.display()),
+            format!("make it with `mkdir -p {}`", shell_word(&folder.display().to_string())),
         )),
         Err(error) => Err(unreachable(folder, error)),
     }
 }
 
 fn unreachable(path: &Path, error: io::Error) -> StoreError {
-    refused(format!("{} can't be reached", path.display())).with_source(error)
+    let hint = "is each part of the path a folder that this user may enter?";
+    corrected(format!("{} can't be reached", path.display()), hint).with_source(error)
 }
 
 const ONE_NAME: &str = "each name would have a write-ahead log of its own: remove the other names, and make backups by copying";

@@ -28,7 +28,7 @@ pub(crate) fn make(shape: &Shape) -> anyhow::Result<()> {
     authority(&dir, "other-ca", "an unrelated authority")?;
     for node in shape.numbers() {
         let name = format!("node-{node}");
-        let san = format!("subjectAltName=IP:{}\n", Shape::address(node));
+        let san = format!("subjectAltName=IP:{}\n", shape.address(node));
         signed(&dir, &name, &format!("{san}extendedKeyUsage=serverAuth\n"))?;
         // Cassandra wants key and certificate in one file.
         let key = std::fs::read_to_string(dir.join(format!("{name}-key.pem")))?;

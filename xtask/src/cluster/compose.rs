@@ -162,7 +162,7 @@ fn override_text(shape: &Shape) -> String {
     let mut text = "services:\n".to_owned();
     for node in shape.numbers() {
         let options = settings::java_options(shape, node, TLS_DIR).join(" ");
-        let address = Shape::address(node);
+        let address = shape.address(node);
         // Writing to a String does not fail.
         let _ = write!(
             text,
@@ -187,7 +187,7 @@ fn override_text(shape: &Shape) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::backend::Kind;
+    use crate::cluster::{Kind, Network};
 
     fn compose_file() -> String {
         std::fs::read_to_string(paths::workspace().join("docker-compose.yml")).unwrap()
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn certificates_are_mounted_only_with_tls() {
         let shape =
-            |tls| Shape { kind: Kind::Docker, nodes: 2, auth: false, tls, client_certs: tls };
+            |tls| Shape { tls, client_certs: tls, ..Shape::plain(Kind::Docker, Network::USUAL, 2) };
         assert!(!override_text(&shape(false)).contains("volumes"));
         let text = override_text(&shape(true));
         assert!(text.contains(":/tls:ro"));

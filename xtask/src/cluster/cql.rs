@@ -51,7 +51,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(crate) fn open(shape: &Shape, node: u8) -> anyhow::Result<Self> {
-        let address = SocketAddr::new(Shape::address(node), CQL_PORT);
+        let address = SocketAddr::new(shape.address(node), CQL_PORT);
         let tcp = TcpStream::connect_timeout(&address, CONNECT_LIMIT)?;
         tcp.set_read_timeout(Some(ANSWER_LIMIT))?;
         tcp.set_write_timeout(Some(ANSWER_LIMIT))?;

@@ -200,7 +200,7 @@ fn spawn(node: u8) -> anyhow::Result<()> {
     if !pid_file.exists() {
         bail!("node {node} did not start: {}", Local.log_tail(node));
     }
-    out::note(format_args!("node {node} at {}: process {}", Shape::address(node), child.id()));
+    out::note(format_args!("node {node}: process {}", child.id()));
     Ok(())
 }
 

@@ -75,9 +75,9 @@ pub(crate) fn write(shape: &Shape, node: u8, jars: &Path) -> anyhow::Result<()> 
 
 /// Only where things are; how the node behaves is in [`settings`].
 fn cassandra_yaml(shape: &Shape, node: u8, dir: &Path) -> String {
-    let address = Shape::address(node);
+    let address = shape.address(node);
     // All nodes are seeds: each can start alone, in any order, and finds the others.
-    let seeds = shape.numbers().map(|n| format!("{}:{STORAGE_PORT}", Shape::address(n)));
+    let seeds = shape.numbers().map(|n| format!("{}:{STORAGE_PORT}", shape.address(n)));
     let seeds = seeds.collect::<Vec<_>>().join(",");
     let data = dir.join("data");
     let data = data.display();

@@ -98,10 +98,10 @@ fn initial_token(node: u8, nodes: u8) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::backend::Kind;
+    use crate::cluster::{Kind, Network};
 
     fn shape(nodes: u8, auth: bool, tls: bool) -> Shape {
-        Shape { kind: Kind::Maven, nodes, auth, tls, client_certs: false }
+        Shape { auth, tls, ..Shape::plain(Kind::Maven, Network::USUAL, nodes) }
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! What a cluster looks like, and the file that remembers which one is up.
 
 use std::fmt;
-use std::net::IpAddr;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use anyhow::{Context as _, bail};
 
@@ -25,17 +25,46 @@ pub(crate) struct Shape {
     pub(crate) auth: bool,
     pub(crate) tls: bool,
     pub(crate) client_certs: bool,
+    pub(crate) network: Network,
+}
+
+/// The first three bytes of the nodes' addresses. Clusters of several checkouts of the repository
+/// can be up at the same time when each has a loopback network of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Network([u8; 3]);
+
+impl Network {
+    /// Where tests and documents expect a cluster.
+    pub(crate) const USUAL: Self = Self([127, 0, 0]);
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c] = self.0;
+        write!(f, "{a}.{b}.{c}")
+    }
+}
+
+impl FromStr for Network {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> anyhow::Result<Self> {
+        match format!("{text}.0").parse::<Ipv4Addr>().map(|address| address.octets()) {
+            Ok([127, b, c, 0]) => Ok(Self([127, b, c])),
+            _ => bail!("three bytes of a loopback address are wanted, as in 127.0.1"),
+        }
+    }
 }
 
 impl Shape {
     /// Nodes that anyone may talk to.
-    pub(crate) fn plain(kind: Kind, nodes: u8) -> Self {
-        Self { kind, nodes, auth: false, tls: false, client_certs: false }
+    pub(crate) fn plain(kind: Kind, network: Network, nodes: u8) -> Self {
+        Self { kind, nodes, auth: false, tls: false, client_certs: false, network }
     }
 
     /// One node that wants a password and TLS.
-    pub(crate) fn secured(kind: Kind) -> Self {
-        Self { kind, nodes: 1, auth: true, tls: true, client_certs: false }
+    pub(crate) fn secured(kind: Kind, network: Network) -> Self {
+        Self { auth: true, tls: true, ..Self::plain(kind, network, 1) }
     }
 
     /// The numbers of the nodes.
@@ -44,13 +73,14 @@ impl Shape {
     }
 
     /// The address of a node, the same on every backend.
-    pub(crate) fn address(node: u8) -> IpAddr {
-        IpAddr::V4(Ipv4Addr::new(127, 0, 0, node))
+    pub(crate) fn address(&self, node: u8) -> IpAddr {
+        let [a, b, c] = self.network.0;
+        IpAddr::V4(Ipv4Addr::new(a, b, c, node))
     }
 
     /// All addresses, as `LSEQ_TEST_CASSANDRA` wants them.
     pub(crate) fn contact_points(&self) -> String {
-        let addresses = self.numbers().map(|node| Self::address(node).to_string());
+        let addresses = self.numbers().map(|node| self.address(node).to_string());
         addresses.collect::<Vec<_>>().join(",")
     }
 
@@ -88,9 +118,10 @@ impl Shape {
     }
 
     fn to_text(&self) -> String {
-        let Self { kind, nodes, auth, tls, client_certs } = self;
+        let Self { kind, nodes, auth, tls, client_certs, network } = self;
         format!(
-            "kind={}\nnodes={nodes}\nauth={auth}\ntls={tls}\nclient_certs={client_certs}\n",
+            "kind={}\nnodes={nodes}\nauth={auth}\ntls={tls}\nclient_certs={client_certs}\n\
+             network={network}\n",
             kind.as_str()
         )
     }
@@ -112,6 +143,7 @@ impl Shape {
             auth: value("auth")?.parse()?,
             tls: value("tls")?.parse()?,
             client_certs: value("client_certs")?.parse()?,
+            network: value("network")?.parse()?,
         })
     }
 }
@@ -142,16 +174,25 @@ mod tests {
     #[test]
     fn a_shape_survives_its_file() {
         for kind in [Kind::Docker, Kind::Maven] {
-            let shape = Shape { kind, nodes: 2, auth: true, tls: true, client_certs: false };
+            let network = "127.9.8".parse().unwrap();
+            let shape = Shape { nodes: 2, ..Shape::secured(kind, network) };
             assert_eq!(Shape::from_text(&shape.to_text()).unwrap(), shape);
         }
     }
 
     #[test]
     fn a_torn_file_is_an_error_not_a_guess() {
-        let whole = "kind=maven\nnodes=3\nauth=false\ntls=false\nclient_certs=false\n";
-        assert!(Shape::from_text(whole).is_ok());
+        let whole = Shape::plain(Kind::Maven, Network::USUAL, 3).to_text();
+        assert!(Shape::from_text(&whole).is_ok());
         let cut = whole.len() / 2;
         assert!(Shape::from_text(&whole[..cut]).is_err());
+    }
+
+    #[test]
+    fn a_network_is_on_loopback() {
+        assert_eq!("127.0.0".parse::<Network>().unwrap(), Network::USUAL);
+        for bad in ["", "127", "127.0", "127.0.0.1", "10.0.0", "127.0.256", "127.0.x"] {
+            assert!(bad.parse::<Network>().is_err(), "{bad}");
+        }
     }
 }

@@ -95,7 +95,7 @@ fn check_ports(shape: &Shape) -> anyhow::Result<()> {
     };
     for node in shape.numbers() {
         for port in ports {
-            let address = SocketAddr::new(Shape::address(node), *port);
+            let address = SocketAddr::new(shape.address(node), *port);
             match TcpListener::bind(address) {
                 Ok(_) => {}
                 Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => bail!(

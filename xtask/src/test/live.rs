@@ -6,12 +6,12 @@ use anyhow::{Context as _, bail};
 
 use super::Report;
 use super::step::{Step, cargo};
-use crate::cluster::{self, Condition, Kind, Shape, With};
+use crate::cluster::{self, Condition, Kind, Network, Shape, With};
 use crate::{out, paths};
 
 const LIMIT: Duration = Duration::from_secs(30 * 60);
 /// Contact points: from a person, to use that cluster; to the tests, always.
-const CASSANDRA: &str = "LSEQ_TEST_CASSANDRA";
+pub(crate) const CASSANDRA: &str = "LSEQ_TEST_CASSANDRA";
 /// This program, so that a test can kill, pause, resume and start nodes.
 const XTASK: &str = "LSEQ_TEST_XTASK";
 /// The address of a node that wants a password and TLS.
@@ -20,12 +20,12 @@ const SECURED: &str = "LSEQ_TEST_SECURED";
 const TLS_DIR: &str = "LSEQ_TEST_TLS_DIR";
 
 /// A cluster that is stopped when this is dropped, however the tests ended.
-struct Cluster {
+pub(crate) struct Cluster {
     keep: bool,
 }
 
 impl Cluster {
-    fn up(shape: &Shape, keep: bool) -> anyhow::Result<Self> {
+    pub(crate) fn up(shape: &Shape, keep: bool) -> anyhow::Result<Self> {
         out::result(format_args!("\n==> cluster: {shape}"));
         let cluster = Self { keep };
         cluster::up(shape)?;
@@ -44,19 +44,19 @@ impl Drop for Cluster {
 }
 
 /// Where the live tests run.
-pub(super) enum Place {
+pub(crate) enum Place {
     /// On a cluster that a person names by its contact points.
     Given(String),
     /// On clusters that are started for them.
-    Own(Kind),
+    Own(Kind, Network),
 }
 
 impl Place {
-    pub(super) fn find(with: &With) -> anyhow::Result<Self> {
+    pub(crate) fn find(with: &With) -> anyhow::Result<Self> {
         let Some(given) = std::env::var_os(CASSANDRA) else {
-            let kind = with.kind();
+            let (kind, network) = with.resolve()?;
             cluster::prepare(kind)?;
-            return Ok(Self::Own(kind));
+            return Ok(Self::Own(kind, network));
         };
         let given = given.into_string().ok().with_context(|| format!("{CASSANDRA}: no UTF-8"))?;
         if given.trim().is_empty() {
@@ -67,7 +67,7 @@ impl Place {
 }
 
 pub(super) fn run(place: &Place, keep: bool, report: &mut Report) -> anyhow::Result<()> {
-    let kind = match place {
+    let (kind, network) = match place {
         Place::Given(given) => {
             // Nodes are killed only where they are ours.
             let is_ours = cluster::contact_points().is_ok_and(|ours| ours == *given);
@@ -75,16 +75,16 @@ pub(super) fn run(place: &Place, keep: bool, report: &mut Report) -> anyhow::Res
             report.skipped.push(format!("secured tests ({CASSANDRA} is set)"));
             return Ok(());
         }
-        Place::Own(kind) => *kind,
+        Place::Own(kind, network) => (*kind, *network),
     };
     {
-        let shape = Shape::plain(kind, 3);
+        let shape = Shape::plain(kind, network, 3);
         let _cluster = Cluster::up(&shape, keep)?;
         let before = "cargo xtask cluster up && ";
         live(&shape.contact_points(), true, before, report)?;
         check_all_run(&shape)?;
     }
-    let shape = Shape::secured(kind);
+    let shape = Shape::secured(kind, network);
     let _cluster = Cluster::up(&shape, keep)?;
     secured(&shape, report)
 }

@@ -10,16 +10,16 @@ use crate::exec::{self, Group};
 use crate::{out, paths};
 
 /// A program to run, and what is to be said about it.
-pub(super) struct Step<'a> {
-    pub(super) name: &'a str,
-    pub(super) command: Command,
+pub(crate) struct Step<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) command: Command,
     /// What must be done before the command when a person runs it again; may be empty.
-    pub(super) before: &'a str,
-    pub(super) limit: Duration,
+    pub(crate) before: &'a str,
+    pub(crate) limit: Duration,
 }
 
 /// The cargo that runs us.
-pub(super) fn cargo(arguments: &[&str]) -> Command {
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(paths::workspace());
     command
@@ -27,13 +27,13 @@ pub(super) fn cargo(arguments: &[&str]) -> Command {
 
 impl Step<'_> {
     /// Runs the program; anything but success is an error that says how to run it again.
-    pub(super) fn run(mut self) -> anyhow::Result<()> {
+    pub(crate) fn run(mut self) -> anyhow::Result<()> {
         self.timed(|command, limit| Ok(Group::spawn(command)?.wait(limit)?.success()))
     }
 
     /// The same for a program that runs Rust tests, and returns how many passed. None at all is a
     /// failure: a check that cannot fail is worthless.
-    pub(super) fn run_tests(mut self) -> anyhow::Result<u64> {
+    pub(crate) fn run_tests(mut self) -> anyhow::Result<u64> {
         let mut passed = 0;
         self.timed(|command, limit| {
             let mut group = Group::spawn(command.stdout(Stdio::piped()))?;

@@ -1,16 +1,16 @@
-//! File systems that other machines may write to as well (S16).
-//!
-//! SQLite's write-ahead log keeps its index in memory shared by the processes of one machine, and its locks are
-//! only as good as the file system's. Over a network two machines would both believe to be alone.
+//! Where a file system is mounted, as far as it decides who shares a file (S16). Only Linux and Android tell.
 
 use std::path::Path;
 
 use super::failure::{corrected, refused};
 use crate::store::StoreError;
 
-/// Refuses a path on a network file system, as far as this operating system tells: on Linux and Android.
+/// Refuses a path on a file system that other machines may write to as well.
+///
+/// SQLite's write-ahead log keeps its index in memory shared by the processes of one machine, and its locks are
+/// only as good as the file system's. Over a network two machines would both believe to be alone.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(super) fn refuse(path: &Path) -> Result<(), StoreError> {
+pub(super) fn refuse_network(path: &Path) -> Result<(), StoreError> {
     let found = rustix::fs::statfs(path).map_err(|error| {
         refused(format!("the file system of {} can't be asked", path.display())).with_source(error)
     })?;
@@ -25,8 +25,35 @@ pub(super) fn refuse(path: &Path) -> Result<(), StoreError> {
     }
 }
 
+/// Refuses a file that is mounted by itself, as containers do it (`-v ids.db:/ids.db`).
+///
+/// The log and its index lie beside the file. Beside the mount point they are others than beside the file itself,
+/// and the processes on both sides would write the same file by two logs.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn refuse_mounted_file(path: &Path, folder: &Path) -> Result<(), StoreError> {
+    use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+    let mount = |path| {
+        let found = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
+        // Kernels before 5.8 do not tell.
+        let told = found.stx_mask & StatxFlags::MNT_ID.bits() != 0;
+        told.then_some(found.stx_mnt_id)
+    };
+    if mount(path) == mount(folder) {
+        return Ok(());
+    }
+    Err(corrected(
+        format!("{} is mounted by itself: its log would not lie beside it", path.display()),
+        "mount the folder that it is in",
+    ))
+}
+
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(super) fn refuse(_: &Path) -> Result<(), StoreError> {
+pub(super) fn refuse_network(_: &Path) -> Result<(), StoreError> {
+    Ok(())
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(super) fn refuse_mounted_file(_: &Path, _: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
@@ -84,6 +111,6 @@ mod tests {
 
     #[test]
     fn s16_a_local_folder_is_accepted() {
-        refuse(&std::env::temp_dir()).unwrap();
+        refuse_network(&std::env::temp_dir()).unwrap();
     }
 }
