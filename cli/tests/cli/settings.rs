@@ -139,6 +139,31 @@ fn a_wrong_configuration_is_one_clear_line() {
 }
 
 #[test]
+fn hints_mean_the_store_that_was_named() {
+    let world = World::bare();
+    world.write("a b.toml", "store = 'sqlite:ids.db'\n");
+    world.done(&["init", "--store", "sqlite:ids.db"]);
+    assert_snapshot!(world.run(&["alloc", "orders", "--store", "sqlite:ids.db"]), @"");
+    assert_snapshot!(world.run(&["alloc", "orders", "--config", "a b.toml"]), @"");
+    // A name that looks like an option names no store.
+    let shown = world.run(&["--store=sqlite:ids.db", "alloc", "--", "--store=x"]);
+    assert!(shown.contains("`lseq --store sqlite:ids.db create -- --store=x`"), "{shown}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_path_that_is_no_unicode_is_a_path() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let world = World::bare();
+    let mut command = world.command(&["list", "--config"]);
+    let output = command.arg(std::ffi::OsStr::from_bytes(b"\xff")).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.starts_with("error: can't read the configuration file"), "{errors}");
+}
+
+#[test]
 fn a_password_in_an_argument_is_refused_and_never_repeated() {
     let world = World::bare();
     let url = "cassandra://shop:s3cret@127.0.0.1:1/shop";
