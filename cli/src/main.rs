@@ -36,6 +36,6 @@ fn run(cli: Cli) -> Exit {
     let context = cli.global.context();
     match commands::run(cli.command, &context) {
         Ok(exit) => exit,
-        Err(error) => report::report(&error, context.printer),
+        Err(error) => report::report(&error, &context),
     }
 }

@@ -2,12 +2,13 @@
 
 use lamport_seq::Error;
 
+use crate::commands::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::printer::{OutputError, Printer};
+use crate::printer::OutputError;
 
 /// Prints `error` with its causes and what to do about it.
-pub(crate) fn report(error: &anyhow::Error, printer: Printer) -> Exit {
+pub(crate) fn report(error: &anyhow::Error, context: &Context) -> Exit {
     let output = error.downcast_ref::<OutputError>();
     if output.is_some_and(OutputError::is_broken_pipe) {
         // The reader has what it wanted.
@@ -17,28 +18,21 @@ pub(crate) fn report(error: &anyhow::Error, printer: Printer) -> Exit {
     let mut messages = messages(error).into_iter();
     let message = messages.next().unwrap_or_default();
     let causes: Vec<String> = messages.collect();
-    let hints: Vec<String> =
-        hint_of(error).map(|hint| on_the_same_store(&hint)).into_iter().collect();
-    printer.error(&message, &causes, &hints, exit.code());
+    let hint = hint_of(error).map(|hint| on_the_same_store(&hint, context));
+    let hints: Vec<String> = hint.into_iter().collect();
+    context.printer.error(&message, &causes, &hints, exit.code());
     exit
 }
 
 /// A command that is pasted must mean the store that this one was told of.
-fn on_the_same_store(hint: &str) -> String {
-    let mut told = String::from("`lseq ");
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        let (option, value) = match argument.split_once('=') {
-            Some((option, value)) => (option.to_owned(), Some(value.to_owned())),
-            None => (argument, None),
-        };
-        if ["--store", "--config"].contains(&option.as_str())
-            && let Some(value) = value.or_else(|| arguments.next())
-        {
-            told.push_str(&format!("{option} {} ", quoted(&value)));
-        }
-    }
-    hint.replace("`lseq ", &told)
+fn on_the_same_store(hint: &str, context: &Context) -> String {
+    let store = context.store.as_ref().map(|url| format!("--store {} ", quoted(url)));
+    let config = context.config.as_ref().map(|file| {
+        let file = file.to_string_lossy();
+        format!("--config {} ", quoted(&file))
+    });
+    let told: String = [store, config].into_iter().flatten().collect();
+    hint.replace("`lseq ", &format!("`lseq {told}"))
 }
 
 /// A word for a POSIX shell.
