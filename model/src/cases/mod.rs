@@ -1,0 +1,57 @@
+//! Every rule that can be broken, and what comes of it.
+
+mod beyond;
+mod broken;
+mod spared;
+
+pub use self::beyond::BEYOND_THEM;
+pub use self::broken::BROKEN;
+pub use self::spared::SPARED;
+use crate::rules::Rules;
+use crate::run::{Found, exhaust, shortest};
+use crate::setup::{Kind, Kinds, Setup};
+
+/// A variant of the rules, where it is tried, and what has to come of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// The rule that it changes.
+    pub rule: &'static str,
+    /// What is done instead.
+    pub says: &'static str,
+    /// The rules, changed.
+    pub rules: Rules,
+    /// Where they are tried.
+    pub setup: Setup,
+    /// What has to come of it.
+    pub outcome: Outcome,
+}
+
+/// What has to come of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// This property is violated.
+    Violates(&'static str),
+    /// Everything holds, for this reason.
+    Holds(&'static str),
+}
+
+impl Case {
+    /// Tries it: looks for the shortest counterexample where one has to be, and otherwise explores everything.
+    pub fn run(&self) -> Found {
+        let (setup, rules) = (self.setup, self.rules);
+        match self.outcome {
+            Outcome::Violates(property) => shortest(setup, rules, property),
+            Outcome::Holds(_) => exhaust(setup, rules),
+        }
+    }
+}
+
+/// All cases.
+pub fn all() -> impl Iterator<Item = &'static Case> {
+    BROKEN.iter().chain(&SPARED).chain(&BEYOND_THEM)
+}
+
+const RULES: Rules = Rules::PUBLISHED;
+const LOSE: Kinds = Kinds::of(&[Kind::Lose]);
