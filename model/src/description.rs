@@ -1,21 +1,18 @@
 //! A state in bytes, told client by client.
 
 use crate::canonical::Symmetry;
+use crate::names::Names;
 use crate::rules::UuidPer;
 use crate::setup::CLIENTS;
-use crate::state::{
-    Answer, Attempt, Client, Mark, Node, Phase, Row, Seen, State, Why, Write, Written,
-};
+use crate::state::{Attempt, Node, State, Write};
 
 const ROOM: usize = 384;
-const NAMES: usize = 32;
 
 /// A state in bytes: two states with the same description differ in names at most.
 pub(crate) struct Description {
     bytes: [u8; ROOM],
     length: usize,
-    names: [Node; NAMES],
-    known: usize,
+    names: Names,
     symmetry: Symmetry,
     /// The place of each client in the order.
     places: [u8; CLIENTS],
@@ -31,8 +28,7 @@ impl Description {
         let mut told = Self {
             bytes: [0; ROOM],
             length: 0,
-            names: [Node::NIL; NAMES],
-            known: 0,
+            names: Names::new(),
             symmetry: state.symmetry,
             places,
         };
@@ -40,9 +36,8 @@ impl Description {
         for client in order.into_iter().take(usize::from(state.symmetry.clients)) {
             told.client(state, client);
         }
-        for write in state.late.iter().flatten().chain(&state.operator) {
-            told.write(write);
-        }
+        told.late(state);
+        told.option(state.operator.as_ref(), Self::write);
         told
     }
 
@@ -50,7 +45,7 @@ impl Description {
         &self.bytes[..self.length]
     }
 
-    fn put(&mut self, byte: u8) {
+    pub(crate) fn put(&mut self, byte: u8) {
         self.bytes[self.length] = byte;
         self.length += 1;
     }
@@ -60,9 +55,9 @@ impl Description {
         self.option(store.row.as_ref(), Self::row);
         self.option(store.previous.as_ref(), Self::row);
         self.option(store.local.as_ref(), Self::write);
-        self.put(store.birth.map_or(0, |birth| birth));
+        self.option(store.birth.as_ref(), |told, birth| told.birth(*birth));
         self.put(store.reached);
-        self.put(u8::from(store.skewed) | u8::from(state.operator.is_some()) << 1);
+        self.put(u8::from(store.skewed));
         self.pair(state.faults, state.disasters);
         let causes = state.causes;
         self.put(
@@ -75,6 +70,32 @@ impl Description {
         self.put(u8::try_from(epochs.len() - past).unwrap_or(u8::MAX));
         for given in epochs[past..].iter().rev() {
             given.to_le_bytes().into_iter().for_each(|byte| self.put(byte));
+        }
+    }
+
+    /// Writes that nobody waits for, in an order in which names that are only names play no part.
+    fn late(&mut self, state: &State) {
+        let mut late = state.late;
+        late.sort_unstable_by_key(|write| write.as_ref().map(|write| self.rank(write)));
+        self.put(u8::try_from(late.iter().flatten().count()).unwrap_or(u8::MAX));
+        for write in late.iter().flatten() {
+            self.write(write);
+        }
+    }
+
+    fn rank(&self, write: &Write) -> [u8; 7] {
+        let known = |node| self.names.known_attempt(node);
+        let birth = |created| self.names.known_birth(created);
+        match *write {
+            Write::Move(Attempt { old, old_node, created, to, node, conditional }) => {
+                let old_node = old_node.map_or(u8::MAX, known);
+                [0, old, to, birth(created), u8::from(conditional), old_node, known(node)]
+            }
+            Write::Birth(created) => [1, birth(created), 0, 0, 0, 0, 0],
+            Write::Insert { value, created } => [2, value, birth(created), 0, 0, 0, 0],
+            Write::Revive { old, to, created } => {
+                [3, old.value, to, birth(created), birth(old.created), known(old.node), 0]
+            }
         }
     }
 
@@ -92,121 +113,18 @@ impl Description {
         self.phase(client, state.epoch);
     }
 
-    fn phase(&mut self, client: &Client, epoch: u8) {
-        match &client.phase {
-            Phase::Down => self.put(0),
-            Phase::Idle => self.put(1),
-            Phase::Reading { why, sent, seen } => {
-                self.put(2);
-                self.why(why, epoch);
-                self.option(sent.as_ref(), |told, mark| told.mark(*mark));
-                self.option(seen.as_ref(), |told, Seen { row, epoch: then }| {
-                    told.option(row.as_ref(), Self::row);
-                    told.put(then.map_or(0, |then| epoch - then + 1));
-                });
-            }
-            Phase::Writing { attempt, answer } => {
-                self.put(3);
-                self.attempt(attempt);
-                match answer {
-                    None => self.put(0),
-                    Some(Answer::Applied { epoch: then, unseen }) => {
-                        self.pair(1 + u8::from(*unseen), epoch - then);
-                    }
-                    Some(Answer::NotApplied { hint: None }) => self.put(3),
-                    Some(Answer::NotApplied { hint: Some((value, node)) }) => {
-                        self.pair(4, *value);
-                        self.node(*node);
-                    }
-                }
-            }
-            Phase::ReadingBirth { row, seen } => {
-                self.put(4);
-                self.option(row.as_ref(), Self::row);
-                self.option(seen.as_ref(), |told, seen| told.put(*seen));
-            }
-            Phase::Confirming { absent } => self.pair(5, absent.map_or(2, u8::from)),
-            Phase::Announcing { created, ours } => {
-                self.pair(6, *created);
-                self.put(ours.map_or(2, u8::from));
-            }
-            Phase::Inserting { created, found } => {
-                self.pair(7, *created);
-                self.put(found.unwrap_or(0));
-            }
-            Phase::Done => self.put(8),
-            Phase::Exhausted => self.put(11),
-            Phase::Stopped(cause) => self.pair(9, *cause as u8),
-            Phase::Refused(_) => self.put(10),
-        }
-    }
-
-    fn why(&mut self, why: &Why, epoch: u8) {
-        match why {
-            Why::Open => self.put(0),
-            Why::Learn => self.put(1),
-            Why::Confirm(attempt, then) => {
-                self.pair(2, epoch - then);
-                self.attempt(attempt);
-            }
-            Why::Doubt(attempt) => {
-                self.put(3);
-                self.attempt(attempt);
-            }
-        }
-    }
-
-    fn write(&mut self, write: &Write) {
-        match write {
-            Write::Move(attempt) => {
-                self.put(1);
-                self.attempt(attempt);
-            }
-            Write::Birth(created) => self.pair(2, *created),
-            Write::Insert { value, created } => {
-                self.pair(3, *value);
-                self.put(*created);
-            }
-            Write::Revive { old, to, created } => {
-                self.pair(4, *to);
-                self.put(*created);
-                self.mark(*old);
-            }
-        }
-    }
-
-    fn attempt(&mut self, attempt: &Attempt) {
-        self.pair(attempt.old, attempt.to);
-        self.pair(attempt.created, u8::from(attempt.conditional));
-        self.option(attempt.old_node.as_ref(), |told, node| told.node(*node));
-        self.node(attempt.node);
-    }
-
-    fn row(&mut self, row: &Row) {
-        self.mark(Mark::from(*row));
-        let Written { apart, ahead, brief, .. } = row.written;
-        let flags = [row.retired, apart, ahead, brief];
-        let bits = flags.into_iter().fold(0, |bits, flag| bits << 1 | u8::from(flag));
-        self.put(bits << 2 | row.written.shadow as u8);
-    }
-
-    fn mark(&mut self, mark: Mark) {
-        self.pair(mark.value, mark.created);
-        self.node(mark.node);
+    pub(crate) fn birth(&mut self, created: u8) {
+        let number = self.names.birth(created);
+        self.put(number);
     }
 
     /// An attempt is known by where it is first mentioned, and by what its uuid shows of its client.
-    fn node(&mut self, node: Node) {
+    pub(crate) fn node(&mut self, node: Node) {
+        let number = self.names.attempt(node);
+        self.put(number);
         if !node.is_clients() {
-            return self.put(node.client);
+            return;
         }
-        let known = self.names[..self.known].iter().position(|name| *name == node);
-        let name = known.unwrap_or_else(|| {
-            self.names[self.known] = node;
-            self.known += 1;
-            self.known - 1
-        });
-        self.put(u8::try_from(name).unwrap_or(u8::MAX));
         let client = usize::from(node.client);
         match self.symmetry.uuid {
             UuidPer::Attempt => {}
@@ -223,12 +141,12 @@ impl Description {
         (0..CLIENTS).filter(shares).map(|at| self.places[at]).min().unwrap_or(0)
     }
 
-    fn pair(&mut self, a: u8, b: u8) {
+    pub(crate) fn pair(&mut self, a: u8, b: u8) {
         self.put(a);
         self.put(b);
     }
 
-    fn option<T>(&mut self, option: Option<&T>, put: impl FnOnce(&mut Self, &T)) {
+    pub(crate) fn option<T>(&mut self, option: Option<&T>, put: impl FnOnce(&mut Self, &T)) {
         match option {
             None => self.put(0),
             Some(value) => {

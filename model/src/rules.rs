@@ -117,6 +117,8 @@ pub enum Retry {
     Conditional,
     /// Without a condition, since a clean read has shown that the first try was not applied.
     Unconditional,
+    /// At once, conditional, and without reading back what became of the first try.
+    Unread,
 }
 
 /// What a contradiction leads to.

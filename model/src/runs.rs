@@ -7,11 +7,12 @@ const TWICE: Kinds = Kinds::SET_BACK.and(LOSE);
 const REBIRTH: Kinds = Kinds::OPERATORS.and(LOSE);
 
 /// The models in which the rules must hold, large enough to tell something.
-pub const EXHAUSTIVE: [Setup; 9] = [
+pub const EXHAUSTIVE: [Setup; 10] = [
     Setup::processes(3, 2).faults(2),
     Setup::processes(3, 2).first_two_share().faults(2),
     Setup::processes(3, 2).faults(1).disasters(1, Kinds::DISASTERS),
-    Setup::processes(3, 2).first_two_share().faults(1).disasters(1, Kinds::DISASTERS),
+    Setup::processes(3, 2).first_two_share().disasters(1, Kinds::DISASTERS),
+    Setup::processes(3, 1).first_two_share().faults(1).disasters(1, Kinds::DISASTERS),
     Setup::processes(2, 3).blocks([1, 2, 1]).faults(2).disasters(1, Kinds::DISASTERS),
     Setup::processes(2, 3).first_two_share().faults(2).disasters(1, Kinds::DISASTERS),
     Setup::processes(2, 3).faults(1).disasters(2, TWICE),

@@ -2,7 +2,7 @@
 
 use crate::faults::Fault;
 use crate::model::Protocol;
-use crate::rules::{Above, Drop, Settles};
+use crate::rules::{Above, Drop, Retry, Settles};
 use crate::state::{
     FIRST_BIRTH, Handle, Mark, Node, Phase, Row, Shadow, State, Why, Write, Written,
 };
@@ -55,6 +55,9 @@ impl Protocol {
         match &mut state.clients[client].phase {
             Phase::Announcing { ours, .. } => *ours = None,
             Phase::Inserting { found, .. } => *found = None,
+            Phase::Writing { .. } if self.rules.retry == Retry::Unread => {
+                self.begin(state, client);
+            }
             Phase::Writing { attempt, .. } => {
                 let why = Why::Doubt(*attempt);
                 self.read(state, client, why);

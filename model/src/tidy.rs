@@ -3,7 +3,7 @@
 use crate::model::Protocol;
 use crate::rules::{Condition, Confirming, Drop, Electorate};
 use crate::setup::{CLIENTS, Kind, Kinds};
-use crate::state::{Answer, Attempt, Handle, Node, Phase, Row, Shadow, State, Store, Why, Write};
+use crate::state::{Answer, Handle, Phase, Row, Shadow, State, Store, Why, Write};
 
 impl Protocol {
     /// Whether the row may still become one that it was before.
@@ -22,7 +22,6 @@ impl Protocol {
                 *place = place.filter(|write| may_land(&state.store, write, self.rules.condition));
             }
         }
-        state.late.sort_unstable_by_key(|write| rank(write.as_ref()));
         let restores = state.disasters > 0 && self.setup.kinds.has(Kind::Restore);
         if !restores && self.rules.confirming == Confirming::Serial {
             state.store.previous = None;
@@ -80,19 +79,5 @@ fn may_land(store: &Store, write: &Write, condition: Condition) -> bool {
         (Write::Insert { .. }, row) => row.is_none(),
         (Write::Birth(_), _) => store.birth.is_none(),
         (Write::Move(_) | Write::Revive { .. }, None) => true,
-    }
-}
-
-/// An order of writes, so that their places do not matter.
-fn rank(write: Option<&Write>) -> (u8, [u8; 3], Option<Node>) {
-    match write {
-        Some(Write::Move(attempt)) => {
-            let Attempt { old, to, created, node, .. } = *attempt;
-            (0, [old, to, created], Some(node))
-        }
-        Some(Write::Birth(created)) => (1, [*created, 0, 0], None),
-        Some(Write::Insert { value, created }) => (2, [*value, *created, 0], None),
-        Some(Write::Revive { old, to, created }) => (3, [old.value, *to, *created], Some(old.node)),
-        None => (4, [0; 3], None),
     }
 }

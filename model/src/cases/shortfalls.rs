@@ -1,11 +1,11 @@
-//! What the rules, as they are, do not bear.
+//! Where the rules as they are fall short.
 
 use super::{Case, Outcome, RULES};
-use crate::property::UNIQUE;
+use crate::property::{HEALTHY, UNIQUE};
 use crate::setup::{Kind, Setup};
 
 /// What the rules, as they are, do not bear: beyond what they promise, and told so that nobody is surprised.
-pub const BEYOND_THEM: [Case; 2] = [
+pub const SHORTFALLS: [Case; 3] = [
     Case {
         name: "further-on",
         rule: "S7",
@@ -14,6 +14,14 @@ pub const BEYOND_THEM: [Case; 2] = [
         rules: RULES,
         setup: Setup::processes(2, 2).one(Kind::BriefShadow),
         outcome: Outcome::Violates(UNIQUE),
+    },
+    Case {
+        name: "clock-compared",
+        rule: "S7",
+        says: "a node's clock is an hour ahead, and write times are compared with the client's clock",
+        rules: RULES,
+        setup: Setup::processes(2, 2).one(Kind::Skew),
+        outcome: Outcome::Violates(HEALTHY),
     },
     Case {
         name: "late-insertion",
