@@ -9,10 +9,10 @@ use crate::identity::Identity;
 
 /// The window after the first conflict.
 const FIRST: Duration = Duration::from_millis(5);
-/// The largest window: what a few hundred clients need whose reservations take 10 ms each.
-const LARGEST: Duration = Duration::from_secs(5);
+/// The largest window: what a hundred clients need whose reservations take 10 ms each.
+const LARGEST: Duration = Duration::from_secs(1);
 /// A window that nothing has happened in for this long is forgotten.
-const FORGOTTEN: Duration = Duration::from_secs(10);
+const FORGOTTEN: Duration = Duration::from_secs(5);
 
 /// A window from which the wait before an attempt is drawn. It doubles when another client was first and shrinks by
 /// an eighth with each reservation, and is kept between reservations: a client that started anew at nothing after

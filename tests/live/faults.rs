@@ -69,7 +69,6 @@ async fn live_s1_s3_an_applied_write_whose_answer_is_lost_is_used_once() {
         let other = tens(&direct, &name).await.unwrap().next_id().await.unwrap();
         assert_eq!(other, 21, "{what}: no range was taken twice");
     }
-    wire.finish().await;
     keyspace.drop().await;
 }
 
@@ -96,7 +95,6 @@ async fn live_s1_s3_a_lost_answer_that_another_client_has_overtaken_is_burned() 
     ids.extend(take(&sequence, 30).await);
     distinct(ids);
     assert!(wire.attempts().values().all(|sent| *sent == 1));
-    wire.finish().await;
     keyspace.drop().await;
 }
 
@@ -119,7 +117,6 @@ async fn live_s3_a_request_that_is_late_is_never_claimed() {
     let attempts = wire.attempts();
     assert!(attempts.len() > 3, "the late ones were given up: {}", attempts.len());
     assert!(attempts.values().all(|sent| *sent == 1), "and none was sent again");
-    wire.finish().await;
     keyspace.drop().await;
 }
 
@@ -137,7 +134,6 @@ async fn live_s2_s8_an_attempt_that_was_refused_is_not_sent_again() {
     let attempts = wire.attempts();
     assert!(attempts.len() >= 2, "{}", attempts.len());
     assert!(attempts.values().all(|sent| *sent == 1), "the driver repeats nothing");
-    wire.finish().await;
     keyspace.drop().await;
 }
 
