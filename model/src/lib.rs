@@ -4,7 +4,7 @@
 //! may go wrong between them: every order of every step is followed, and in every state that is reached no id has
 //! been given twice, no client gives ids that should know better, and no healthy client has stopped. Then each
 //! [rule](rules) of docs/design.md is broken in turn, and the shortest history that goes wrong is told in plain
-//! words. docs/model.md says what is modelled and what is not.
+//! words. docs/counterexamples.md shows them all, and says what is modelled and what is not.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -15,7 +15,7 @@
 //! | `canonical`, `tidy` | states that differ in nothing that matters are one |
 //! | `property` | what must always hold, and what must be possible |
 //! | [`runs`], [`cases`] | the rules as they are; each of them broken |
-//! | [`run`], `history`, [`report`], [`output`] | exploring, and telling what was found |
+//! | [`run`], `history`, [`report`], [`document`], [`output`] | exploring, and telling what was found |
 
 mod action;
 mod birth;
@@ -24,6 +24,7 @@ pub mod cases;
 mod changes;
 mod client;
 mod description;
+pub mod document;
 mod event;
 mod faults;
 mod history;

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use lamport_seq_model::cases::{self, BROKEN, Case, SHORTFALLS, SPARED};
+use lamport_seq_model::cases::{self, CHAPTERS, Case};
+use lamport_seq_model::document;
 use lamport_seq_model::output::{complain, line};
 use lamport_seq_model::report;
 use lamport_seq_model::rules::Rules;
@@ -11,12 +12,13 @@ use lamport_seq_model::runs::{EXHAUSTIVE, QUICK};
 use lamport_seq_model::setup::Setup;
 
 const USAGE: &str = "\
-usage: lamport-seq-model [--quick | --list | --rule NAME]
+usage: lamport-seq-model [--quick | --list | --rule NAME | --document]
 
 without arguments: the rules as they are, explored from end to end, and then each of them broken
---quick            the same, with smaller models of the rules as they are
+--quick            the same in smaller models, in well under a minute
 --list             the names of the cases
 --rule NAME        one case
+--document         docs/counterexamples.md
 
 exit code: 0 all is as it should be; 1 the rules violate something, something that must be possible never
 happens, or a broken rule does no harm; 2 bad arguments";
@@ -25,9 +27,10 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let good = match arguments.as_slice() {
-        [] => everything(&EXHAUSTIVE),
-        ["--quick"] => everything(&QUICK),
+        [] => everything(&EXHAUSTIVE, |case| *case),
+        ["--quick"] => everything(&QUICK, Case::smaller),
         ["--list"] => list(),
+        ["--document"] => write_document(),
         ["--rule", name] => match cases::all().find(|case| case.name == *name) {
             Some(case) => try_case(case),
             None => return misuse(&format!("there is no case `{name}`; --list shows them all")),
@@ -49,21 +52,21 @@ fn list() -> bool {
     true
 }
 
-fn everything(runs: &[Setup]) -> bool {
+fn write_document() -> bool {
+    line(document::write(Case::run).trim_end());
+    true
+}
+
+fn everything(runs: &[Setup], size: impl Fn(&Case) -> Case) -> bool {
     let mut good = true;
     chapter("The rules as they are");
     for setup in runs {
         good &= explore(setup);
     }
-    let chapters: [(&str, &[Case]); 3] = [
-        ("Without a rule", &BROKEN),
-        ("Rules that are not needed against what is modelled", &SPARED),
-        ("Where the rules as they are fall short", &SHORTFALLS),
-    ];
-    for (title, cases) in chapters {
+    for (title, cases) in CHAPTERS {
         chapter(title);
         for case in cases {
-            good &= try_case(case);
+            good &= try_case(&size(case));
         }
     }
     line(if good { "all is as it should be" } else { "NOT all is as it should be" });

@@ -13,7 +13,9 @@ const INDENT: &str = "    ";
 pub fn setup(setup: &Setup) -> String {
     let clients = usize::from(setup.clients);
     let shared = setup.handles[..clients].windows(2).any(|pair| pair[0] == pair[1]);
-    let mut text = format!("{} clients x {} reservations", setup.clients, setup.reservations);
+    let plural = if setup.reservations == 1 { "" } else { "s" };
+    let mut text =
+        format!("{} clients x {} reservation{plural}", setup.clients, setup.reservations);
     text += match (shared, clients) {
         (false, _) => ", each a process of its own",
         (true, 2) => ", in one process",

@@ -45,7 +45,7 @@ pub struct Rules {
     pub confirming: Confirming,
     /// S8: whether all clients vote together.
     pub electorate: Electorate,
-    /// Section 1: what a write is conditional on.
+    /// The idea: what a write is conditional on.
     pub condition: Condition,
 }
 
@@ -247,7 +247,7 @@ pub enum Electorate {
     FirstIsLocal,
 }
 
-/// Section 1: what a write is conditional on.
+/// The idea: what a write is conditional on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// `IF value = <old> AND node = <old node> AND created = <created>`.

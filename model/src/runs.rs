@@ -7,7 +7,7 @@ const TWICE: Kinds = Kinds::SET_BACK.and(LOSE);
 const REBIRTH: Kinds = Kinds::OPERATORS.and(LOSE);
 
 /// The models in which the rules must hold, large enough to tell something.
-pub const EXHAUSTIVE: [Setup; 10] = [
+pub const EXHAUSTIVE: [Setup; 12] = [
     Setup::processes(3, 2).faults(2),
     Setup::processes(3, 2).first_two_share().faults(2),
     Setup::processes(3, 2).faults(1).disasters(1, Kinds::DISASTERS),
@@ -17,6 +17,8 @@ pub const EXHAUSTIVE: [Setup; 10] = [
     Setup::processes(2, 3).first_two_share().faults(2).disasters(1, Kinds::DISASTERS),
     Setup::processes(2, 3).faults(1).disasters(2, TWICE),
     Setup::processes(2, 2).unborn().faults(2).disasters(2, REBIRTH),
+    Setup::processes(3, 2).faults(1).disasters(2, Kinds::OPERATORS),
+    Setup::processes(2, 3).faults(2).disasters(2, Kinds::OPERATORS),
     Setup::processes(3, 2).returning().faults(1),
 ];
 

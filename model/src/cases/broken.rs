@@ -9,7 +9,7 @@ use crate::rules::{
 use crate::setup::{Kind, Kinds, Setup};
 
 /// Rules that are needed: without each of them something goes wrong.
-pub const BROKEN: [Case; 20] = [
+pub(super) const BROKEN: [Case; 20] = [
     Case {
         name: "node-alone",
         rule: "S1, S2",
@@ -91,7 +91,7 @@ pub const BROKEN: [Case; 20] = [
     },
     Case {
         name: "no-node",
-        rule: "S4, section 1",
+        rule: "S4, the condition",
         says: "the condition does not name the node: after a restore the row comes to the value of a client's mark in \
                other hands, and the client writes over them unseen",
         rules: Rules { condition: Condition::WithoutNode, ..RULES },

@@ -9,7 +9,7 @@ const SHADOWS: Kinds = Kinds::SET_BACK.and(Kinds::of(&[Kind::Shadow, Kind::Brief
 const BORN_AGAIN: Kinds = Kinds::OPERATORS.and(LOSE);
 
 /// Rules that are not needed against what is modelled, or not in full.
-pub const SPARED: [Case; 9] = [
+pub(super) const SPARED: [Case; 9] = [
     Case {
         name: "node-alone-per-attempt",
         rule: "S1",
@@ -74,7 +74,7 @@ pub const SPARED: [Case; 9] = [
     },
     Case {
         name: "no-created",
-        rule: "section 1",
+        rule: "the condition",
         says: "the condition does not name the birth: IF value = <old> AND node = <old node>",
         rules: Rules { condition: Condition::WithoutCreated, ..RULES },
         setup: Setup::processes(2, 2).unborn().faults(1).disasters(2, BORN_AGAIN),
