@@ -23,9 +23,10 @@ pub const EXHAUSTIVE: [Setup; 12] = [
 ];
 
 /// The same rules in models that take seconds.
-pub const QUICK: [Setup; 5] = [
+pub const QUICK: [Setup; 6] = [
     Setup::processes(3, 2).faults(1),
-    Setup::processes(3, 1).first_two_share().faults(1).disasters(1, Kinds::DISASTERS),
+    Setup::processes(3, 1).first_two_share().disasters(1, Kinds::DISASTERS),
+    Setup::processes(2, 2).first_two_share().faults(1).disasters(1, Kinds::DISASTERS),
     Setup::processes(2, 2).faults(1).disasters(1, Kinds::DISASTERS),
     Setup::processes(2, 1).unborn().faults(1).disasters(2, REBIRTH),
     Setup::processes(2, 2).returning(),
