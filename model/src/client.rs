@@ -1,8 +1,9 @@
 //! The clients: what they do with an answer. It follows src/reserve.rs and src/register.rs.
 
 use crate::event::Event;
+use crate::judge::shows;
 use crate::model::Protocol;
-use crate::rules::{CleanFalse, Hint, Missing, Retry, Verdict, Verify};
+use crate::rules::{CleanFalse, Hint, Missing, Retry, Shows, Verdict, Verify};
 use crate::state::{
     Answer, Attempt, Cause, FIRST_BIRTH, Mark, Node, Phase, Row, Seen, State, Violation, Why,
 };
@@ -45,7 +46,9 @@ impl Protocol {
             attempt: own.attempts,
         };
         own.attempts += 1;
-        let attempt = Attempt { old, old_node, created, to, node, conditional: true };
+        let after =
+            old_node.map(|node| (old, node)).filter(|_| self.rules.shows == Shows::OwnOrNext);
+        let attempt = Attempt { old, old_node, created, to, node, after, conditional: true };
         own.phase = Phase::Writing { attempt, answer: None };
     }
 
@@ -119,7 +122,7 @@ impl Protocol {
             }
             Why::Open => self.rest(state, client),
             Why::Learn => self.attempt(state, client, row.value, Some(row.node)),
-            Why::Confirm(attempt, _) if row.node != attempt.node && self.shows_own() => {
+            Why::Confirm(attempt, _) if !self.confirms(&row, &attempt) => {
                 self.give_up(state, client, attempt, &row);
             }
             Why::Confirm(attempt, epoch) => {
@@ -128,8 +131,8 @@ impl Protocol {
                     state.last.note(Event::ClaimedFurtherOn);
                 }
                 // What the row shows is owned in the epoch of the read; what is passed, in that of the write.
-                let own = row.node == attempt.node;
-                let epoch = seen.epoch.filter(|_| own).unwrap_or(epoch);
+                let shown = shows(&row, &attempt);
+                let epoch = seen.epoch.filter(|_| shown).unwrap_or(epoch);
                 self.confirm(state, client, attempt, &row, epoch);
             }
             Why::Doubt(attempt) if self.proves(&row, &attempt) => {

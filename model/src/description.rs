@@ -87,7 +87,7 @@ impl Description {
         let known = |node| self.names.known_attempt(node);
         let birth = |created| self.names.known_birth(created);
         match *write {
-            Write::Move(Attempt { old, old_node, created, to, node, conditional }) => {
+            Write::Move(Attempt { old, old_node, created, to, node, conditional, after: _ }) => {
                 let old_node = old_node.map_or(u8::MAX, known);
                 [0, old, to, birth(created), u8::from(conditional), old_node, known(node)]
             }

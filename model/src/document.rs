@@ -16,7 +16,9 @@ pub fn write(run: impl Fn(&Case) -> Found) -> String {
             let setup = report::setup(setup);
             parts.push(format!("### {name}\n\n**{rule}:** {says}.\n\nExplored: {setup}.\n"));
             match case.outcome {
-                Outcome::Holds(reason) => parts.push(format!("Everything holds: {reason}.\n")),
+                Outcome::Holds(reason) => {
+                    parts.push(format!("Everything holds, since {reason}.\n"));
+                }
                 Outcome::Violates(_) => {
                     parts.extend(run(case).violations.iter().map(counterexample));
                 }

@@ -57,10 +57,15 @@ impl Protocol {
         self.rules.condition != Condition::WithoutNode
     }
 
-    /// S7: whether only the attempt itself confirms a write.
-    pub(crate) fn shows_own(&self) -> bool {
-        self.rules.shows == Shows::Own
+    /// S7: whether a row that is not behind the mark confirms `attempt`, which was applied.
+    pub(crate) fn confirms(&self, row: &Row, attempt: &Attempt) -> bool {
+        self.rules.shows == Shows::OwnOrFurther || shows(row, attempt)
     }
+}
+
+/// Whether `row` shows that `attempt` was in it: by its uuid, or by one that tells what it came after.
+pub(crate) fn shows(row: &Row, attempt: &Attempt) -> bool {
+    row.node == attempt.node || row.after == Some((attempt.to, attempt.node))
 }
 
 impl Attempt {

@@ -90,8 +90,8 @@ pub fn case(case: &Case, found: &Found) -> (Vec<String>, bool) {
             lines.push(format!("{INDENT}SURVIVES: `{property}` holds. {}", size(found)));
         }
         Outcome::Holds(reason) if harmless => {
-            lines.push(format!("{INDENT}everything holds. {}", size(found)));
-            lines.extend(wrapped(&format!("not needed: {reason}."), INDENT));
+            lines.extend(wrapped(&format!("everything holds, since {reason}."), INDENT));
+            lines.push(format!("{INDENT}{}", size(found)));
         }
         Outcome::Violates(_) | Outcome::Holds(_) => {}
     }

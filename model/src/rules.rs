@@ -227,6 +227,8 @@ pub enum Shows {
     OwnOrFurther,
     /// The attempt itself; what was overtaken before it was confirmed is burned.
     Own,
+    /// The attempt, or one whose uuid tells that it came right after it; what was overtaken twice is burned.
+    OwnOrNext,
 }
 
 /// S8: where the read that confirms a write is answered from.

@@ -64,6 +64,8 @@ pub(crate) struct Store {
 pub(crate) struct Row {
     pub(crate) value: u8,
     pub(crate) node: Node,
+    /// What the uuid in `node` tells of the value and node before, if uuids do.
+    pub(crate) after: Option<(u8, Node)>,
     pub(crate) created: u8,
     pub(crate) retired: bool,
     pub(crate) written: Written,

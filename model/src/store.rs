@@ -72,11 +72,11 @@ impl Store {
     pub(crate) fn apply(&mut self, write: &Write) {
         match (write, self.row) {
             (Write::Move(attempt), Some(row)) => {
-                let moved = row.overwritten(attempt.to, attempt.node, self.skewed);
-                self.put(Some(moved));
+                let (node, after) = (attempt.node, attempt.after);
+                self.put(Some(row.overwritten(attempt.to, node, after, self.skewed)));
             }
             (Write::Revive { to, created, .. }, Some(row)) => {
-                let row = row.overwritten(*to, Node::ALIEN, self.skewed);
+                let row = row.overwritten(*to, Node::ALIEN, None, self.skewed);
                 self.put(Some(Row { created: *created, retired: false, ..row }));
             }
             (Write::Insert { value, created }, _) => {
@@ -106,11 +106,12 @@ fn meets(row: &Row, attempt: &Attempt, rules: &Rules, setup: &Setup) -> bool {
 impl Row {
     /// The row of a sequence that nothing was reserved from.
     pub(crate) fn unused(value: u8, created: u8) -> Self {
-        Self { value, node: Node::NIL, created, retired: false, written: Written::default() }
+        let (node, written) = (Node::NIL, Written::default());
+        Self { value, node, after: None, created, retired: false, written }
     }
 
     /// The row after a transaction that writes value and node: cells with a timestamp in the future stay as they are.
-    fn overwritten(self, value: u8, node: Node, skewed: bool) -> Self {
+    fn overwritten(self, value: u8, node: Node, after: Option<(u8, Node)>, skewed: bool) -> Self {
         let Written { shadow, brief, .. } = self.written;
         let written = Written {
             apart: shadow == Shadow::Value,
@@ -119,8 +120,8 @@ impl Row {
             brief,
         };
         match shadow {
-            Shadow::None => Self { value, node, written, ..self },
-            Shadow::Value => Self { node, written, ..self },
+            Shadow::None => Self { value, node, after, written, ..self },
+            Shadow::Value => Self { node, after, written, ..self },
             Shadow::Row => self,
         }
     }
@@ -172,7 +173,7 @@ mod tests {
     fn first_attempt() -> Write {
         let node = Node { client: 0, reservation: 0, attempt: 0 };
         let (old, old_node, created) = (0, Some(Node::NIL), FIRST_BIRTH);
-        Write::Move(Attempt { old, old_node, created, to: 1, node, conditional: true })
+        Write::Move(Attempt { old, old_node, created, to: 1, node, after: None, conditional: true })
     }
 
     #[test]

@@ -145,6 +145,7 @@ fn shadowed(row: Row, shadow: Shadow, brief: bool) -> Row {
     let whole = shadow == Shadow::Row;
     Row {
         node: if whole { Node::ALIEN } else { row.node },
+        after: row.after.filter(|_| !whole),
         written: Written {
             apart: !whole,
             // S7: a shadow that is brief is less than a minute ahead.

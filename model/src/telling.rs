@@ -103,6 +103,10 @@ impl Description {
 
     pub(crate) fn row(&mut self, row: &Row) {
         self.mark(Mark::from(*row));
+        self.option(row.after.as_ref(), |told, (value, node)| {
+            told.put(*value);
+            told.node(*node);
+        });
         let Written { apart, ahead, brief, .. } = row.written;
         let flags = [row.retired, apart, ahead, brief];
         let bits = flags.into_iter().fold(0, |bits, flag| bits << 1 | u8::from(flag));

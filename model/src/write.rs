@@ -11,6 +11,8 @@ pub(crate) struct Attempt {
     pub(crate) created: u8,
     pub(crate) to: u8,
     pub(crate) node: Node,
+    /// What its uuid tells of the value and node that it comes after. It follows from the above.
+    pub(crate) after: Option<(u8, Node)>,
     /// Whether it has a condition at all (S9).
     pub(crate) conditional: bool,
 }

@@ -48,13 +48,12 @@ fn rules_that_are_not_needed_do_no_harm_when_they_are_broken() {
 }
 
 #[test]
-fn every_case_has_a_name_of_its_own_and_breaks_the_rules_unless_it_shows_a_shortfall() {
+fn every_case_has_a_name_of_its_own_and_breaks_a_rule_unless_it_shows_a_shortfall() {
     let names: BTreeSet<_> = cases::all().map(|case| case.name).collect();
     assert_eq!(names.len(), cases::all().count());
     let unbroken = cases::all().filter(|case| case.rules == Rules::PUBLISHED);
     let unbroken: Vec<_> = unbroken.map(|case| case.name).collect();
-    let shortfalls = cases::SHORTFALLS.map(|case| case.name);
-    assert_eq!(unbroken, shortfalls);
+    assert_eq!(unbroken, ["further-on", "clock-compared", "late-insertion"]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod shortfalls;
 mod spared;
 
 use self::broken::BROKEN;
-pub use self::shortfalls::SHORTFALLS;
+use self::shortfalls::SHORTFALLS;
 use self::spared::SPARED;
 use crate::rules::Rules;
 use crate::run::{Found, exhaust, shortest};

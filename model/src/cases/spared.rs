@@ -1,15 +1,14 @@
 //! Rules that are not needed against what is modelled, or not in full.
 
 use super::{Case, LOSE, Outcome, RULES};
-use crate::rules::{CleanFalse, Condition, Proof, Retry, Rules, Shows, UuidPer, Verdict, Verify};
+use crate::rules::{CleanFalse, Condition, Proof, Retry, Rules, UuidPer, Verdict, Verify};
 use crate::setup::{Kind, Kinds, Setup};
 
 const SMALL: Setup = Setup::processes(2, 3).faults(2).disasters(1, Kinds::DISASTERS);
-const SHADOWS: Kinds = Kinds::SET_BACK.and(Kinds::of(&[Kind::Shadow, Kind::BriefShadow]));
 const BORN_AGAIN: Kinds = Kinds::OPERATORS.and(LOSE);
 
 /// Rules that are not needed against what is modelled, or not in full.
-pub(super) const SPARED: [Case; 9] = [
+pub(super) const SPARED: [Case; 8] = [
     Case {
         name: "node-alone-per-attempt",
         rule: "S1",
@@ -79,7 +78,7 @@ pub(super) const SPARED: [Case; 9] = [
         rules: Rules { condition: Condition::WithoutCreated, ..RULES },
         setup: Setup::processes(2, 2).unborn().faults(1).disasters(2, BORN_AGAIN),
         outcome: Outcome::Holds(
-            "a sequence comes back with another node, and beyond its old value",
+            "a client of the old life reads back what it has written, finds the new birth and stops",
         ),
     },
     Case {
@@ -91,13 +90,5 @@ pub(super) const SPARED: [Case; 9] = [
         outcome: Outcome::Holds(
             "`applied` is a proof as long as nothing but transactions writes the row",
         ),
-    },
-    Case {
-        name: "own-alone",
-        rule: "S7",
-        says: "a write is confirmed only by its own uuid in the row, and a plain write shadows the row briefly",
-        rules: Rules { shows: Shows::Own, ..RULES },
-        setup: Setup::processes(2, 2).ending(6).faults(1).disasters(2, SHADOWS),
-        outcome: Outcome::Holds("what was shadowed never shows"),
     },
 ];
