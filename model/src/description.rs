@@ -101,16 +101,15 @@ impl Description {
 
     fn client(&mut self, state: &State, client: u8) {
         let index = usize::from(client);
-        let own = state.symmetry.handles[index];
-        let handle = &state.handles[usize::from(own)];
+        let handle = &state.handles[usize::from(state.symmetry.handles[index])];
         self.option(handle.mark.as_ref(), |told, mark| told.mark(*mark));
         self.put(u8::from(handle.contradicted));
-        let client = &state.clients[index];
-        self.put(client.done);
+        let own = &state.clients[index];
+        self.put(own.done);
         if self.symmetry.uuid == UuidPer::Reservation {
-            self.put(client.reservation);
+            self.reservation(client, own.reservation);
         }
-        self.phase(client, state.epoch);
+        self.phase(own, state.epoch);
     }
 
     pub(crate) fn birth(&mut self, created: u8) {
@@ -128,10 +127,15 @@ impl Description {
         let client = usize::from(node.client);
         match self.symmetry.uuid {
             UuidPer::Attempt => {}
-            UuidPer::Reservation => self.pair(self.places[client], node.reservation),
+            UuidPer::Reservation => self.reservation(node.client, node.reservation),
             UuidPer::Client => self.put(self.places[client]),
             UuidPer::Process => self.put(self.process(client)),
         }
+    }
+
+    fn reservation(&mut self, client: u8, first: u8) {
+        let number = self.names.reservation(client, first);
+        self.put(number);
     }
 
     /// The first place of a client's process.

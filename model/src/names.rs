@@ -1,4 +1,4 @@
-//! Names that are only names: attempts and births, known by where a description first mentions them.
+//! Names that are only names: attempts, reservations and births, known by where a description first mentions them.
 
 use crate::state::Node;
 
@@ -8,6 +8,8 @@ const BIRTHS: usize = 16;
 /// What a description has mentioned so far.
 pub(crate) struct Names {
     attempts: Mentioned<Node, ATTEMPTS>,
+    /// By client and first attempt.
+    reservations: Mentioned<(u8, u8), ATTEMPTS>,
     births: Mentioned<u8, BIRTHS>,
 }
 
@@ -35,6 +37,7 @@ impl Names {
     pub(crate) fn new() -> Self {
         Self {
             attempts: Mentioned { things: [Node::NIL; ATTEMPTS], count: 0 },
+            reservations: Mentioned { things: [(0, 0); ATTEMPTS], count: 0 },
             births: Mentioned { things: [0; BIRTHS], count: 0 },
         }
     }
@@ -48,6 +51,11 @@ impl Names {
     pub(crate) fn known_attempt(&self, node: Node) -> u8 {
         let unknown = if node.is_clients() { u8::MAX / 2 } else { node.client };
         self.attempts.find(node).map_or(unknown, number)
+    }
+
+    /// The number of a client's reservation.
+    pub(crate) fn reservation(&mut self, client: u8, first: u8) -> u8 {
+        number(self.reservations.mention((client, first)))
     }
 
     /// The number of a birth, from 1 on.
