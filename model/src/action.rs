@@ -3,7 +3,7 @@
 use crate::faults::Fault;
 use crate::model::Protocol;
 use crate::rules::Confirming;
-use crate::state::{Client, Phase, State, Why, Write};
+use crate::state::{Client, Phase, Row, State, Why, Write};
 
 /// One step of somebody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub(crate) enum Action {
     CarryStale(usize),
     /// S8: what the local electorate has decided reaches the row, with a newer timestamp than what is there, or not.
     Settle { newer: bool },
+    /// A client is about to write; one replica, which may lag, shows that the row has moved on: it starts from there.
+    Peek { client: usize, lags: bool },
     /// A client hears the answer to what it has sent, and goes on.
     Hear(usize),
     /// A write lands for which nobody waits any more.
@@ -91,9 +93,23 @@ impl Protocol {
             return;
         }
         actions.push(Action::Carry(client));
+        for lags in [false, true] {
+            if self.peeked(state, client, lags).is_some() {
+                actions.push(Action::Peek { client, lags });
+            }
+        }
         if self.may_be_stale(state, &state.clients[client]) {
             actions.push(Action::CarryStale(client));
         }
+    }
+
+    /// What a client that is about to write may be shown by one replica, if it lies ahead of what it knows.
+    pub(crate) fn peeked(&self, state: &State, client: usize, lags: bool) -> Option<Row> {
+        let Phase::Writing { attempt, answer: None } = state.clients[client].phase else {
+            return None;
+        };
+        let row = if lags { state.store.previous } else { state.store.row };
+        row.filter(|row| self.setup.peeks && row.value > attempt.old)
     }
 
     /// S8: a read that confirms a write, from one replica that does not have the last write yet.

@@ -52,6 +52,14 @@ impl Protocol {
         own.phase = Phase::Writing { attempt, answer: None };
     }
 
+    /// S4: what one replica shows is no more than a hint: where to start from.
+    pub(crate) fn peek(&self, state: &mut State, client: usize, lags: bool) {
+        if let Some(row) = self.peeked(state, client, lags) {
+            state.last.note(Event::Peeked);
+            self.attempt(state, client, row.value, Some(row.node));
+        }
+    }
+
     /// The answer to a conditional write.
     pub(crate) fn hear_answer(
         &self,

@@ -26,6 +26,8 @@ pub(crate) enum Event {
     GivenAfterReturn,
     /// A client created the sequence.
     Created,
+    /// A client started from what one replica had shown.
+    Peeked,
 }
 
 /// The events that the steps of an exploration have shown, whichever of them came to a state first.

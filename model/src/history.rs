@@ -43,6 +43,10 @@ impl Protocol {
                 let row = self.row(before.store.previous);
                 format!("A replica that lags answers {}: {row}.", name(client))
             }
+            Action::Peek { client, lags } => {
+                let row = self.row(self.peeked(before, client, lags));
+                format!("A replica shows {} {row}: it {}.", name(client), does(client))
+            }
             Action::Settle { newer: true } => {
                 "The local decision reaches the row, with the newer timestamp.".to_owned()
             }

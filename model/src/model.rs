@@ -212,6 +212,7 @@ impl Model for Protocol {
             Action::Carry(client) => self.carry(&mut state, client),
             Action::CarryStale(client) => Self::carry_stale(&mut state, client),
             Action::Settle { newer } => Self::settle(&mut state, newer),
+            Action::Peek { client, lags } => self.peek(&mut state, client, lags),
             Action::Hear(client) => self.hear(&mut state, client),
             Action::Land(index) => Self::land(&mut state, index),
             Action::Expire => Self::expire(&mut state),

@@ -39,6 +39,12 @@ pub(crate) fn all(setup: &Setup) -> Vec<Property<Protocol>> {
             |model: &Protocol, _: &State| model.witnesses.all().has(Event::Created),
         ));
     }
+    if setup.peeks {
+        all.push(Property::sometimes(
+            "a client starts from what one replica shows",
+            |model: &Protocol, _: &State| model.witnesses.all().has(Event::Peeked),
+        ));
+    }
     all
 }
 

@@ -24,6 +24,9 @@ pub fn setup(setup: &Setup) -> String {
     if setup.blocks[..clients].iter().any(|block| *block != 1) {
         text += ", blocks of 1 and 2";
     }
+    if setup.peeks {
+        text += ", peeking at one replica before they write";
+    }
     text += match setup.origin {
         Origin::Born => "",
         Origin::JustBorn => ", while an insertion of the row is still under way",

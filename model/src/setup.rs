@@ -19,6 +19,8 @@ pub struct Setup {
     pub handles: [u8; CLIENTS],
     /// How the sequence begins.
     pub origin: Origin,
+    /// Whether clients peek at one replica, which may lag, before they write.
+    pub peeks: bool,
     /// At most this many faults of network and clients, in any combination and order.
     pub faults: u8,
     /// At most this many disasters and operators' acts, in any combination and order.
@@ -130,6 +132,7 @@ impl Setup {
             blocks: [1; CLIENTS],
             handles: [0, 1, 2],
             origin: Origin::Born,
+            peeks: false,
             faults: 0,
             disasters: 0,
             kinds: Kinds(0),
@@ -141,6 +144,12 @@ impl Setup {
     #[must_use]
     pub const fn first_two_share(self) -> Self {
         Self { handles: [0, 0, 1], ..self }
+    }
+
+    /// The same, where clients peek at one replica before they write.
+    #[must_use]
+    pub const fn peeking(self) -> Self {
+        Self { peeks: true, ..self }
     }
 
     /// The same, with up to `faults` faults of network and clients.

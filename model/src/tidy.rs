@@ -23,7 +23,8 @@ impl Protocol {
             }
         }
         let restores = state.disasters > 0 && self.setup.kinds.has(Kind::Restore);
-        if !restores && self.rules.confirming == Confirming::Serial {
+        let lags = self.setup.peeks || self.rules.confirming == Confirming::OneReplica;
+        if !restores && !lags {
             state.store.previous = None;
         }
         if !self.setup.kinds.has(Kind::Recreate) {
