@@ -13,7 +13,7 @@ use super::fault::Fault;
 use super::incarnation::Incarnation;
 use crate::definition::Definition;
 
-/// Records what happens to one store's sequences in this process, to be judged afterwards.
+/// Records what happens to one store's sequences in this process, for [`check`](super::check()) to judge.
 ///
 /// Give it to every generator of the store, from any thread; clones write to one place. Use one recorder per store: a
 /// history knows sequences by their names.

@@ -1,0 +1,168 @@
+//! Judges histories.
+
+mod attempts;
+mod book;
+mod epochs;
+mod explained;
+mod findings;
+mod ledger;
+mod locate;
+mod overlaps;
+mod ranges;
+mod report;
+mod reservations;
+mod step;
+mod summary;
+mod unique;
+
+#[cfg(test)]
+mod script;
+
+pub use self::report::{Property, Report, Shown, Summary, Torn, Violation};
+
+use self::book::Misplaced;
+use self::findings::Findings;
+use self::ledger::Ledger;
+use self::step::Checker;
+use super::event::Event;
+use super::read::{HistoryError, Source};
+
+/// How to check, and whom to tell how far it is.
+#[derive(Default)]
+pub struct Options<'a> {
+    progress: Option<&'a mut dyn FnMut(Progress)>,
+}
+
+impl<'a> Options<'a> {
+    /// Calls `progress` now and then, from this thread.
+    #[must_use]
+    pub fn progress(mut self, progress: &'a mut dyn FnMut(Progress)) -> Self {
+        self.progress = Some(progress);
+        self
+    }
+}
+
+/// How far a check has read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Bytes read.
+    pub bytes: u64,
+    /// Bytes there are; a file that grows meanwhile has more.
+    pub total: u64,
+    /// Lines read.
+    pub events: u64,
+}
+
+/// Checks that all of `sources`, as one history of one store, keep every [`Property`].
+///
+/// Each is read once, line by line. What is kept in memory grows with the number of reservations, not of ids, as long
+/// as ids are given in runs: some 150 bytes for each.
+///
+/// # Errors
+///
+/// If a file can't be read, or is no history. There is no report then: what was not read may hold a violation.
+pub fn check(sources: &[Source], options: Options<'_>) -> Result<Report, HistoryError> {
+    let total = sources.iter().map(Source::size).sum();
+    let mut judge = Judge::new(options, Progress { total, ..Progress::default() });
+    for source in sources {
+        judge.read(source)?;
+    }
+    judge.finish(sources)
+}
+
+struct Judge<'a> {
+    ledger: Ledger,
+    checkers: Vec<Box<dyn Checker>>,
+    findings: Findings,
+    progress: Progress,
+    told: Option<&'a mut dyn FnMut(Progress)>,
+}
+
+/// How many bytes are read between two words about it.
+const STRIDE: u64 = 1 << 20;
+
+impl<'a> Judge<'a> {
+    fn new(options: Options<'a>, progress: Progress) -> Self {
+        let checkers: Vec<Box<dyn Checker>> = vec![
+            Box::<summary::Tally>::default(),
+            Box::<unique::Unique>::default(),
+            Box::<ranges::Ranges>::default(),
+            Box::<attempts::Attempts>::default(),
+            Box::<explained::Explained>::default(),
+        ];
+        let (ledger, findings) = (Ledger::default(), Findings::default());
+        Self { ledger, checkers, findings, progress, told: options.progress }
+    }
+
+    fn read(&mut self, source: &Source) -> Result<(), HistoryError> {
+        self.ledger.begin_file(source.name());
+        let mut lines = source.lines()?;
+        let (before, mut told) = (self.progress.bytes, 0);
+        let mut torn: Option<(u32, HistoryError)> = None;
+        while let Some((line, bytes)) = lines.next()? {
+            let event = match line.event() {
+                Ok(event) => event,
+                Err(_) if !line.whole => {
+                    self.findings.torn(source.name(), line.number);
+                    continue;
+                }
+                Err(problem) => {
+                    let error = source.malformed(line.number, problem);
+                    match torn.replace((line.number, error)) {
+                        Some((_, earlier)) => return Err(earlier),
+                        None => continue,
+                    }
+                }
+            };
+            if let Some((number, error)) = torn.take() {
+                // What a crash cut off is followed by the next run, or by nothing.
+                if !matches!(event, Event::Process(_)) {
+                    return Err(error);
+                }
+                self.findings.torn(source.name(), number);
+            }
+            self.judge(source, line.number, &event)?;
+            self.progress.bytes = before + bytes;
+            if bytes - told >= STRIDE {
+                told = bytes;
+                self.tell();
+            }
+        }
+        self.tell();
+        torn.map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    fn judge(&mut self, source: &Source, line: u32, event: &Event<'_>) -> Result<(), HistoryError> {
+        self.progress.events += 1;
+        let step = self.ledger.book(line, event).map_err(|misplaced| match misplaced {
+            Misplaced::Because(problem) => source.malformed(line, problem),
+            Misplaced::Twice(other) => HistoryError::Twice {
+                file: source.name().to_owned(),
+                line,
+                other: self.ledger.files[other as usize].clone(),
+            },
+        })?;
+        for checker in &mut self.checkers {
+            checker.step(&self.ledger, &step, &mut self.findings);
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self) {
+        if let Some(told) = &mut self.told {
+            told(self.progress);
+        }
+    }
+
+    fn finish(mut self, sources: &[Source]) -> Result<Report, HistoryError> {
+        self.ledger.settle();
+        for mut checker in self.checkers {
+            // Each goes as soon as it is done, and with it what it has kept.
+            checker.finish(&self.ledger, &mut self.findings);
+        }
+        locate::locate(sources, &self.ledger, &mut self.findings)?;
+        self.findings.summary().events = self.progress.events;
+        Ok(self.findings.into_report(&self.ledger))
+    }
+}
