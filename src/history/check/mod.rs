@@ -2,16 +2,22 @@
 
 mod attempts;
 mod book;
+mod bounds;
+mod cause;
 mod epochs;
 mod explained;
 mod findings;
 mod ledger;
 mod locate;
+mod marks;
+mod observe;
+mod order;
 mod overlaps;
 mod ranges;
 mod report;
 mod reservations;
 mod step;
+mod stop;
 mod summary;
 mod unique;
 
@@ -30,10 +36,20 @@ use super::read::{HistoryError, Source};
 /// How to check, and whom to tell how far it is.
 #[derive(Default)]
 pub struct Options<'a> {
+    allow_unexplained_stops: bool,
     progress: Option<&'a mut dyn FnMut(Progress)>,
 }
 
 impl<'a> Options<'a> {
+    /// Accepts stops of which the history holds no cause, as that of a production run, which records no faults.
+    ///
+    /// By default each is a violation.
+    #[must_use]
+    pub fn allow_unexplained_stops(mut self) -> Self {
+        self.allow_unexplained_stops = true;
+        self
+    }
+
     /// Calls `progress` now and then, from this thread.
     #[must_use]
     pub fn progress(mut self, progress: &'a mut dyn FnMut(Progress)) -> Self {
@@ -84,13 +100,21 @@ const STRIDE: u64 = 1 << 20;
 
 impl<'a> Judge<'a> {
     fn new(options: Options<'a>, progress: Progress) -> Self {
-        let checkers: Vec<Box<dyn Checker>> = vec![
+        let mut checkers: Vec<Box<dyn Checker>> = vec![
             Box::<summary::Tally>::default(),
             Box::<unique::Unique>::default(),
             Box::<ranges::Ranges>::default(),
             Box::<attempts::Attempts>::default(),
             Box::<explained::Explained>::default(),
+            Box::<bounds::Bounds>::default(),
+            Box::<order::Order>::default(),
+            Box::<observe::Observations>::default(),
+            Box::<marks::Marks>::default(),
+            Box::<stop::Stops>::default(),
         ];
+        if !options.allow_unexplained_stops {
+            checkers.push(Box::<cause::Causes>::default());
+        }
         let (ledger, findings) = (Ledger::default(), Findings::default());
         Self { ledger, checkers, findings, progress, told: options.progress }
     }
