@@ -14,11 +14,13 @@ mod observe;
 mod order;
 mod overlaps;
 mod ranges;
+mod realtime;
 mod report;
 mod reservations;
 mod step;
 mod stop;
 mod summary;
+mod timeline;
 mod unique;
 
 #[cfg(test)]
@@ -73,7 +75,7 @@ pub struct Progress {
 /// Checks that all of `sources`, as one history of one store, keep every [`Property`].
 ///
 /// Each is read once, line by line. What is kept in memory grows with the number of reservations, not of ids, as long
-/// as ids are given in runs: some 150 bytes for each.
+/// as ids are given in runs: some 150 bytes for each. In a strict sequence 44 bytes are kept for each call.
 ///
 /// # Errors
 ///
@@ -108,6 +110,7 @@ impl<'a> Judge<'a> {
             Box::<explained::Explained>::default(),
             Box::<bounds::Bounds>::default(),
             Box::<order::Order>::default(),
+            Box::<realtime::RealTime>::default(),
             Box::<observe::Observations>::default(),
             Box::<marks::Marks>::default(),
             Box::<stop::Stops>::default(),
