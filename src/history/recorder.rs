@@ -274,3 +274,6 @@ fn ends_torn(file: &mut File) -> io::Result<bool> {
     file.read_exact(&mut last)?;
     Ok(last != *b"\n")
 }
+
+#[cfg(test)]
+mod tests;
