@@ -61,6 +61,8 @@ mod runtime;
 mod sequence;
 mod stop;
 pub mod store;
+#[cfg_attr(feature = "history", path = "history/tape.rs")]
+mod tape;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod timestamp;

@@ -120,6 +120,11 @@ impl Recorder {
         self.0.failure.get().map(String::as_str)
     }
 
+    /// Whether this and `other` write to one place.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// A number for what the generators of one sequence on one store handle share (S5).
     pub fn handle(&self) -> u32 {
         self.0.handles.fetch_add(1, Ordering::Relaxed)

@@ -5,3 +5,5 @@
 
 mod killed;
 mod large;
+#[cfg(feature = "testing")]
+mod recorded;
