@@ -169,9 +169,7 @@ fn live_tables_are_made_once() {
     {"note":"keyspace [KEYSPACE] is there already: its replication is left as it is"}
     {"note":"everything is there already: nothing was changed"}
     "#);
-    assert_snapshot!(live.run(&["list"]), @"
-    exit 0
-    ");
+    assert_snapshot!(live.run(&["list"]), @"exit 0");
 }
 
 #[test]

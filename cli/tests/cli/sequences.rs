@@ -52,9 +52,7 @@ fn a_file_is_made_once() {
 
     hint: `lseq init --help` says more
     ");
-    assert_snapshot!(world.run(&["list"]), @"
-    exit 0
-    ");
+    assert_snapshot!(world.run(&["list"]), @"exit 0");
 }
 
 #[test]
@@ -393,9 +391,7 @@ fn a_list_is_as_long_as_it_is_told() {
                    VALUE            REMAINING      USED  STATE    NAME
                        9                    0     100 %  -        b1
     ");
-    assert_snapshot!(world.run(&["list", "--prefix", "z"]), @"
-    exit 0
-    ");
+    assert_snapshot!(world.run(&["list", "--prefix", "z"]), @"exit 0");
     assert_snapshot!(world.run(&["list", "--limit", "0"]), @"
     exit 2
     --- stderr

@@ -23,6 +23,9 @@ use crate::store::{StoreError, StoreErrorKind};
 /// other bound for a node that accepts connections and says nothing.
 const KEEPALIVE: Duration = Duration::from_millis(1500);
 
+/// How long a node may take to say that it is alive: the request timeout, within these bounds.
+const PATIENCE: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(10));
+
 /// Connects, within the options' time.
 pub(super) async fn session(options: &CqlOptions) -> Result<Session, Error> {
     options.check()?;
@@ -85,7 +88,7 @@ fn builder(options: &CqlOptions) -> Result<SessionBuilder, Error> {
         .connection_timeout(step)
         .hostname_resolution_timeout(Some(step))
         .keepalive_interval(KEEPALIVE)
-        .keepalive_timeout(options.request_timeout)
+        .keepalive_timeout(options.request_timeout.clamp(PATIENCE.0, PATIENCE.1))
         .metadata_request_clientside_timeout(options.connect_timeout)
         // Replica lists come from the keyspace's metadata; other keyspaces are of no use.
         .keyspaces_to_fetch([options.keyspace.clone()])
@@ -168,7 +171,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::{TcpListener, TcpStream};
 
-    const PATIENCE: Duration = Duration::from_secs(2);
+    const SOON: Duration = Duration::from_secs(2);
 
     #[test]
     fn a_node_is_mapped_by_its_address_whatever_port_the_driver_takes_for_its_own() {
@@ -188,10 +191,10 @@ mod tests {
     /// The error of connecting to `hosts`, with its causes, and that it came in time.
     async fn failure(hosts: &str) -> String {
         let options = CqlOptions::new(hosts, "shop").unwrap().user("app");
-        let options = options.password("s3cret").connect_timeout(PATIENCE);
+        let options = options.password("s3cret").connect_timeout(SOON);
         let began = Instant::now();
         let error = session(&options).await.unwrap_err();
-        assert!(began.elapsed() < PATIENCE + Duration::from_millis(500));
+        assert!(began.elapsed() < SOON + Duration::from_millis(500));
         assert!(error.is_retryable() || matches!(error, Error::Refused { .. }));
         let told = format!("{:#} ({:?})", anyhow::Error::from(error.clone()), error.hint());
         assert!(!format!("{told}{error:?}").contains("s3cret"), "{told}");

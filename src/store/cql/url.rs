@@ -63,6 +63,11 @@ pub(super) fn hosts(text: &str) -> Result<Vec<Host>, Error> {
 
 /// What can't be read is told by its place: where the `@` was forgotten, it is a password.
 fn host(place: usize, text: &str) -> Result<Host, Error> {
+    if text.contains('@') {
+        return Err(invalid(format!(
+            "host {place} has an `@` in it: write host[:port], and give the user and the password apart"
+        )));
+    }
     let (name, port) = match text.strip_prefix('[') {
         Some(bracketed) => {
             let (name, port) = bracketed.split_once(']').unwrap_or(("", ""));
@@ -291,6 +296,12 @@ mod tests {
             assert!(!error.contains("s3cret"), "{url}: {error}");
         }
         assert!(refusal("cassandra://app:s3cret@db1/shop").contains("LSEQ_PASSWORD_FILE"));
+    }
+
+    #[test]
+    fn hosts_with_a_password_are_refused_without_repeating_it() {
+        let error = CqlOptions::new("app:s3cret@db1", "shop").unwrap_err().to_string();
+        assert!(error.contains("apart") && !error.contains("s3cret"), "{error}");
     }
 
     #[test]
