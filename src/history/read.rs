@@ -48,7 +48,7 @@ impl Source {
     pub(super) fn lines(&self) -> Result<Lines<'_>, HistoryError> {
         let input: Box<dyn BufRead> = match &self.content {
             Content::File(path) => {
-                let file = File::open(path).map_err(|error| self.unreadable(error))?;
+                let file = open(path).map_err(|error| self.unreadable(error))?;
                 Box::new(BufReader::with_capacity(CHUNK, file))
             }
             Content::Bytes(bytes) => Box::new(Cursor::new(bytes.clone())),
@@ -63,6 +63,19 @@ impl Source {
     pub(super) fn malformed(&self, line: u32, problem: impl Into<String>) -> HistoryError {
         HistoryError::Malformed { file: self.name.clone(), line, problem: problem.into() }
     }
+}
+
+/// Opens a file that can be read twice: opening a pipe would wait for its writer, and give each line once.
+fn open(path: &Path) -> io::Result<File> {
+    let kind = std::fs::metadata(path)?.file_type();
+    if kind.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
+    }
+    if !kind.is_file() {
+        let problem = "it is no regular file, and may have to be read twice";
+        return Err(io::Error::new(io::ErrorKind::NotSeekable, problem));
+    }
+    File::open(path)
 }
 
 const CHUNK: usize = 1 << 18;
@@ -116,8 +129,7 @@ impl Lines<'_> {
 impl<'a> Line<'a> {
     /// The event, or what is wrong with it.
     pub(super) fn event(&self) -> Result<Event<'a>, String> {
-        let event = serde_json::from_slice(self.text)
-            .map_err(|error| error.to_string().replace("at line 1 column", "at column"))?;
+        let event = serde_json::from_slice(self.text).map_err(|error| clear(&error))?;
         match event {
             Event::Process(process) if process.format != FORMAT => {
                 Err(format!("the format is {}, this version reads {FORMAT}", process.format))
@@ -125,7 +137,24 @@ impl<'a> Line<'a> {
             event => Ok(event),
         }
     }
+
+    /// Whether this is the beginning of an event, as a crash leaves it. That of a host may leave zeros at the end.
+    pub(super) fn is_torn(&self) -> bool {
+        let end = self.text.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        serde_json::from_slice::<Event<'_>>(&self.text[..end]).is_err_and(|error| error.is_eof())
+    }
 }
+
+/// An error of the parser, which repeats what it has read: a word of any length, with anything in it.
+fn clear(error: &serde_json::Error) -> String {
+    let text = error.to_string().replace("at line 1 column", "at column");
+    let mut letters = text.chars().map(|c| if c.is_control() { '?' } else { c });
+    let clear: String = letters.by_ref().take(MESSAGE).collect();
+    if letters.next().is_some() { clear + "..." } else { clear }
+}
+
+/// How much of the parser's message is shown, in characters.
+const MESSAGE: usize = 240;
 
 /// Why a history can't be judged. Nothing is known of its ids then.
 #[derive(Debug, thiserror::Error)]
@@ -204,6 +233,67 @@ mod tests {
         let restarted = format!("{}\n{{\"open\":{{\"g\"\n{}\n{OPEN}\n", process(1), process(2));
         assert_eq!(torn(&restarted), [2]);
         assert_eq!(judge(&restarted).unwrap().summary.processes, 2);
+        // On a full disk the next run may get no further than its first line, or not so far.
+        let again = restarted.replace(&process(2), &process(2)[..30]);
+        let again = again.replace(&format!("\n{OPEN}"), &format!("\n{}", process(3)));
+        assert_eq!(torn(&again), [2, 3]);
+        let end = again.find(&process(3)).unwrap();
+        assert_eq!(torn(&again[..end - 1]), [2, 3]);
+    }
+
+    /// Whatever byte is the last one that reached the disk, of any event; a host that crashed may add zeros.
+    #[test]
+    fn every_beginning_of_a_line_is_torn_and_nothing_else_is() {
+        let events = [
+            OPEN.to_owned(),
+            process(1),
+            OPEN.replace("\"value\":0", "\"value\":-9223372036854775808,\"d\":7"),
+            OPEN.replace("orders", r#"\u00fc\"ö"#),
+            r#"{"reserve":{"g":1,"n":1,"attempt":"00000000-0000-8000-8000-000000000001","old":-5,"value":5,"t":9}}"#.to_owned(),
+            r#"{"info":{"n":1,"why":"no answer","t":9}}"#.to_owned(),
+            r#"{"give":{"g":1,"id":-2,"to":11,"how":"next_ids","d":900,"t":9}}"#.to_owned(),
+            r#"{"stop":{"g":1,"cause":"regressed","t":9}}"#.to_owned(),
+            r#"{"nemesis":{"n":4,"fault":"restore","sequence":"orders","target":"node 2","t":18}}"#.to_owned(),
+        ];
+        let is_torn = |text: &[u8]| Line { number: 1, text, whole: false }.is_torn();
+        for event in events {
+            serde_json::from_str::<Event<'_>>(&event).unwrap();
+            for end in 0..event.len() {
+                let cut = &event.as_bytes()[..end];
+                assert!(is_torn(cut), "{}", String::from_utf8_lossy(cut));
+                assert!(is_torn(&[cut, &[0; 99]].concat()));
+            }
+            assert!(!is_torn(event.as_bytes()));
+            assert!(!is_torn(&event.as_bytes()[1..]), "its end is no beginning");
+        }
+        for other in [&b"id,at"[..], b"7", b"\x7fELF\x02\x01", b"{\"party\":", b"[]", b"{\"a\0b"] {
+            assert!(!is_torn(other), "{}", String::from_utf8_lossy(other));
+        }
+    }
+
+    #[test]
+    fn what_is_no_event_is_an_error_though_a_run_follows_it_or_nothing_does() {
+        let garbage = format!("{}\ngarbage\n{}\n", process(1), process(2));
+        assert_eq!(refusal(&garbage), "h:2: expected value at column 1");
+        assert_eq!(refusal(&garbage[..process(1).len() + 5]), "h:2: expected value at column 1");
+        assert_eq!(refusal("no history"), "h:1: expected value at column 1");
+    }
+
+    #[test]
+    fn a_message_shows_neither_much_nor_control_characters() {
+        let strange = refusal(&format!("{{\"\x1b[31m{}\":1}}\n", "x".repeat(9000)));
+        assert!(strange.len() < 300, "{strange}");
+        let escaped = refusal("{\"\\u001b[31m\":1}\n");
+        assert!(escaped.starts_with("h:1: unknown variant `?[31m`, expected"), "{escaped}");
+    }
+
+    #[test]
+    fn only_a_regular_file_can_be_read_twice() {
+        let directory = tempfile::tempdir().unwrap();
+        let folder = check(&[Source::file(directory.path())], Options::default()).unwrap_err();
+        assert_eq!(folder.source().unwrap().to_string(), "it is a folder");
+        let device = check(&[Source::file("/dev/null")], Options::default()).unwrap_err();
+        assert!(device.source().unwrap().to_string().starts_with("it is no regular file"));
     }
 
     #[test]

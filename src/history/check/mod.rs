@@ -33,7 +33,7 @@ use self::findings::Findings;
 use self::ledger::Ledger;
 use self::step::Checker;
 use super::event::Event;
-use super::read::{HistoryError, Source};
+use super::read::{HistoryError, Line, Source};
 
 /// How to check, and whom to tell how far it is.
 #[derive(Default)]
@@ -89,6 +89,29 @@ pub fn check(sources: &[Source], options: Options<'_>) -> Result<Report, History
     judge.finish(sources)
 }
 
+/// Lines that are the beginning of an event. A crash cut them off if the next run follows them, or nothing does.
+#[derive(Default)]
+struct Cut(Vec<(u32, HistoryError)>);
+
+impl Cut {
+    fn add(&mut self, line: Line<'_>, error: HistoryError) -> Result<(), HistoryError> {
+        let is_torn = line.is_torn();
+        self.0.push((line.number, error));
+        if is_torn { Ok(()) } else { self.refuse() }
+    }
+
+    fn accept(&mut self, source: &Source, findings: &mut Findings) {
+        for (line, _) in self.0.drain(..) {
+            findings.torn(source.name(), line);
+        }
+    }
+
+    /// Fails with the first of them.
+    fn refuse(&mut self) -> Result<(), HistoryError> {
+        self.0.drain(..).next().map_or(Ok(()), |(_, error)| Err(error))
+    }
+}
+
 struct Judge<'a> {
     ledger: Ledger,
     checkers: Vec<Box<dyn Checker>>,
@@ -126,29 +149,23 @@ impl<'a> Judge<'a> {
         self.ledger.begin_file(source.name());
         let mut lines = source.lines()?;
         let (before, mut told) = (self.progress.bytes, 0);
-        let mut torn: Option<(u32, HistoryError)> = None;
+        let mut torn = Cut::default();
         while let Some((line, bytes)) = lines.next()? {
             let event = match line.event() {
                 Ok(event) => event,
-                Err(_) if !line.whole => {
-                    self.findings.torn(source.name(), line.number);
-                    continue;
-                }
                 Err(problem) => {
                     let error = source.malformed(line.number, problem);
-                    match torn.replace((line.number, error)) {
-                        Some((_, earlier)) => return Err(earlier),
-                        None => continue,
+                    torn.add(line, error)?;
+                    if !line.whole {
+                        torn.accept(source, &mut self.findings);
                     }
+                    continue;
                 }
             };
-            if let Some((number, error)) = torn.take() {
-                // What a crash cut off is followed by the next run, or by nothing.
-                if !matches!(event, Event::Process(_)) {
-                    return Err(error);
-                }
-                self.findings.torn(source.name(), number);
+            if matches!(event, Event::Process(_)) {
+                torn.accept(source, &mut self.findings);
             }
+            torn.refuse()?;
             self.judge(source, line.number, &event)?;
             self.progress.bytes = before + bytes;
             if bytes - told >= STRIDE {
@@ -157,7 +174,7 @@ impl<'a> Judge<'a> {
             }
         }
         self.tell();
-        torn.map_or(Ok(()), |(_, error)| Err(error))
+        torn.refuse()
     }
 
     fn judge(&mut self, source: &Source, line: u32, event: &Event<'_>) -> Result<(), HistoryError> {
