@@ -5,5 +5,6 @@
 
 mod killed;
 mod large;
+mod linearizable;
 #[cfg(feature = "testing")]
 mod recorded;
