@@ -147,6 +147,9 @@ impl<'a> Line<'a> {
 
 /// An error of the parser, which repeats what it has read: a word of any length, with anything in it.
 fn clear(error: &serde_json::Error) -> String {
+    if error.is_eof() {
+        return "the line ends too soon".to_owned();
+    }
     let text = error.to_string().replace("at line 1 column", "at column");
     let mut letters = text.chars().map(|c| if c.is_control() { '?' } else { c });
     let clear: String = letters.by_ref().take(MESSAGE).collect();
@@ -300,8 +303,8 @@ mod tests {
     fn any_other_malformed_line_is_an_error_that_names_file_and_line() {
         let head = process(1);
         for (line, problem) in [
-            ("{\"open\":{\"g\"", "EOF while parsing"),
-            ("", "EOF while parsing"),
+            ("{\"open\":{\"g\"", "the line ends too soon"),
+            ("", "the line ends too soon"),
             ("{\"close\":{\"g\":1,\"t\":9,\"x\":1}}", "unknown field `x`"),
             ("{\"party\":{}}", "unknown variant `party`"),
             ("{\"give\":{\"g\":1,\"id\":9223372036854775808,\"t\":9}}", "expected i64"),
