@@ -218,6 +218,10 @@ fn alloc() {
               Consent to use more than a million ids and a hundredth of what is left, which can't be
               undone
 
+          --history <FILE>
+              Record to this file, for `lseq check`, every id before it is printed; appends to what is
+              there
+
       -h, --help
               Print help (see a summary with '-h')
 
