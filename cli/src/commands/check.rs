@@ -43,23 +43,51 @@ impl Args {
         }
         let checked = check(&sources, options);
         drop(bar);
-        let report = checked.map_err(refusal)?;
+        let report = checked.map_err(|error| refusal(&error))?;
+        if report.summary.events == 0 {
+            let message = "there is nothing to check: no event is in any of these files";
+            return Err(Failure::usage(message).hint(RECORDED).into());
+        }
+        for empty in sources.iter().filter(|source| is_empty(source)) {
+            printer.note(&format!("{} is empty", empty.name()));
+        }
         for torn in &report.torn {
             printer
                 .note(&format!("{}:{} was cut off by a crash; not judged", torn.file, torn.line));
         }
-        printer.answer(text(&report), &json!(report))?;
+        match printer.answer(text(&report), &json!(report)) {
+            // A reader that has gone must not turn a violation into a success.
+            Err(error) if !error.is_broken_pipe() => return Err(error.into()),
+            _ => {}
+        }
         Ok(if report.is_clean() { Exit::Done } else { Exit::Refused })
     }
 }
 
+fn is_empty(source: &Source) -> bool {
+    std::fs::metadata(source.name()).is_ok_and(|file| file.len() == 0)
+}
+
+const RECORDED: &str =
+    "a history is what `lseq alloc NAME --history FILE`, or an application's recorder, writes";
+
 /// There is no verdict: that is neither "clean" nor "violated".
-fn refusal(error: HistoryError) -> anyhow::Error {
+fn refusal(error: &HistoryError) -> anyhow::Error {
+    let message = error.to_string();
     let failure = match error {
-        HistoryError::Unreadable { file, source } => {
-            Failure::usage(format!("can't read {file}")).source(source)
+        HistoryError::Unreadable { source, .. } => {
+            let hint = match source.kind() {
+                io::ErrorKind::IsADirectory => "name the files in it, as in `FOLDER/*.jsonl`",
+                io::ErrorKind::NotSeekable => "write what comes through it to a file, and check that",
+                _ => RECORDED,
+            };
+            Failure::usage(message).source(source.to_string()).hint(hint)
         }
-        other => Failure::usage(other.to_string()).hint("docs/history.md describes the format"),
+        HistoryError::Twice { .. } => Failure::usage(message).hint("name each file once"),
+        HistoryError::Malformed { line: 1, .. } => Failure::usage(message).hint(RECORDED),
+        _ => Failure::usage(message).hint(
+            "only the last line of a run may be cut off: was the file edited, or did two processes write to it?",
+        ),
     };
     failure.into()
 }
