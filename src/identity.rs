@@ -28,30 +28,44 @@ impl Entropy for OsEntropy {
 /// One incarnation of one generator: a tag that the row shows, and a source of attempt uuids.
 #[derive(Clone)]
 pub(crate) struct Identity {
-    tag: [u8; TAG_BYTES],
+    tag: Tag,
     entropy: Arc<dyn Entropy>,
 }
 
-const TAG_BYTES: usize = 6;
+/// What the uuids of one incarnation begin with: its client, for those who look at the row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Tag([u8; 6]);
+
+impl Tag {
+    /// The tag of the client whose attempt this is.
+    pub(crate) fn of(node: Uuid) -> Self {
+        let [tag @ .., _, _, _, _, _, _, _, _, _, _] = node.into_bytes();
+        Self(tag)
+    }
+}
 
 impl Identity {
     /// Draws a tag from `entropy`.
     pub(crate) fn draw(entropy: Arc<dyn Entropy>) -> Result<Self, Error> {
-        let mut tag = [0; TAG_BYTES];
+        let mut tag = [0; 6];
         fill(&*entropy, &mut tag)?;
-        Ok(Self { tag, entropy })
+        Ok(Self::with_tag(tag, entropy))
     }
 
     /// A generator with this very tag.
-    pub(crate) fn with_tag(tag: [u8; TAG_BYTES], entropy: Arc<dyn Entropy>) -> Self {
-        Self { tag, entropy }
+    pub(crate) fn with_tag(tag: [u8; 6], entropy: Arc<dyn Entropy>) -> Self {
+        Self { tag: Tag(tag), entropy }
+    }
+
+    pub(crate) fn tag(&self) -> Tag {
+        self.tag
     }
 
     /// The uuid of one attempt. S2: new bits every time, so that no retry and no sibling shares it.
     pub(crate) fn attempt(&self) -> Result<Uuid, Error> {
         let mut bytes = [0; 16];
         fill(&*self.entropy, &mut bytes)?;
-        bytes[..TAG_BYTES].copy_from_slice(&self.tag);
+        bytes[..self.tag.0.len()].copy_from_slice(&self.tag.0);
         Ok(uuid::Builder::from_custom_bytes(bytes).into_uuid())
     }
 
@@ -91,7 +105,7 @@ mod tests {
         let attempts: HashSet<_> = (0..10_000).map(|_| identity.attempt().unwrap()).collect();
         assert_eq!(attempts.len(), 10_000);
         for attempt in attempts {
-            assert_eq!(attempt.as_bytes()[..TAG_BYTES], identity.tag);
+            assert_eq!(Tag::of(attempt), identity.tag());
             assert_eq!(attempt.get_version_num(), 8);
         }
     }

@@ -1,64 +1,85 @@
-//! How the clients of one row share it: who meets others waits, and goes on waiting for a while after it has won.
+//! How the clients of one row share it: each waits for a random time before it writes, the longer the more they are.
+//!
+//! Who is there is written in the row: a node begins with its client's tag (S2). A client that would measure its own
+//! conflicts instead could be first every time, meet with none and never wait, while the others starve.
 
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
+use uuid::Uuid;
 
-use crate::identity::Identity;
+use crate::identity::{Identity, Tag};
 
-/// The window after the first conflict.
-const FIRST: Duration = Duration::from_millis(5);
-/// The largest window: what a hundred clients need whose reservations take 10 ms each.
-const LARGEST: Duration = Duration::from_secs(1);
-/// A window that nothing has happened in for this long is forgotten.
-const FORGOTTEN: Duration = Duration::from_secs(5);
+/// A rival of whom nothing was seen for this long has gone.
+const GONE: Duration = Duration::from_secs(5);
+/// More rivals than these are not counted: they can't all be seen within that time.
+const MOST: usize = 1024;
+/// The largest window.
+const LARGEST: Duration = Duration::from_secs(5);
 
-/// A window from which the wait before an attempt is drawn. It doubles when another client was first and shrinks by
-/// an eighth with each reservation, and is kept between reservations: a client that started anew at nothing after
-/// each success would be first again and again, and the others would starve.
-#[derive(Debug)]
-pub(crate) struct Pace(Mutex<Window>);
+/// The window from which waits are drawn: three times what all rivals that were seen lately could write once,
+/// and a quarter more with each conflict in a row, since some of them were not seen.
+#[derive(Debug, Default)]
+pub(crate) struct Pace(Mutex<Crowd>);
 
-#[derive(Clone, Copy, Debug)]
-struct Window {
-    size: Duration,
-    changed: Instant,
+#[derive(Debug, Default)]
+struct Crowd {
+    /// Who else has moved the row, and when that was seen last.
+    rivals: HashMap<Tag, Instant>,
+    /// What a write takes when nobody is in its way: the least lately.
+    service: Duration,
+    /// How many conflicts there were since the last success.
+    conflicts: u32,
+}
+
+impl Crowd {
+    fn window(&mut self) -> Duration {
+        self.rivals.retain(|_, seen| seen.elapsed() < GONE);
+        // A rival may go unseen, with a tag like one's own (S2).
+        let rivals = self.rivals.len().max(usize::from(self.conflicts > 0));
+        let round = self.service * u32::try_from(rivals).unwrap_or(u32::MAX);
+        (round * 3).mul_f64(1.0 + f64::from(self.conflicts) / 4.0).min(LARGEST)
+    }
 }
 
 impl Pace {
-    pub(crate) fn new() -> Self {
-        Self(Mutex::new(Window { size: Duration::ZERO, changed: Instant::now() }))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Window> {
+    fn lock(&self) -> MutexGuard<'_, Crowd> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn size(&self) -> Duration {
-        let window = *self.lock();
-        if window.changed.elapsed() < FORGOTTEN { window.size } else { Duration::ZERO }
+    /// The row shows that `node` has moved it.
+    pub(crate) fn saw(&self, node: Uuid, identity: &Identity) {
+        let tag = Tag::of(node);
+        if node.is_nil() || tag == identity.tag() {
+            return;
+        }
+        let mut crowd = self.lock();
+        if crowd.rivals.len() < MOST || crowd.rivals.contains_key(&tag) {
+            crowd.rivals.insert(tag, Instant::now());
+        }
     }
 
-    fn set(&self, size: Duration) {
-        *self.lock() = Window { size, changed: Instant::now() };
-    }
-
-    /// Another client was first, though this one knew the row.
+    /// Another client was first.
     pub(crate) fn lost(&self) {
-        self.set((self.size() * 2).clamp(FIRST, LARGEST));
+        let mut crowd = self.lock();
+        crowd.conflicts = crowd.conflicts.saturating_add(1);
     }
 
-    /// An attempt was applied.
-    pub(crate) fn won(&self) {
-        let size = self.size() * 7 / 8;
-        self.set(if size < FIRST { Duration::ZERO } else { size });
+    /// A write was applied, and took this long.
+    pub(crate) fn won(&self, took: Duration) {
+        let mut crowd = self.lock();
+        crowd.conflicts = 0;
+        // The times of writes that others have held up are let in slowly.
+        let known = crowd.service;
+        crowd.service = if known.is_zero() { took } else { took.min(known + known / 16) };
     }
 
     /// Waits for a random time within the window, at most half of what is left (S13). Whether it had to.
     pub(crate) async fn wait(&self, identity: &Identity, deadline: Instant) -> bool {
         let left = deadline.saturating_duration_since(Instant::now());
-        let bound = self.size().min(left / 2);
+        let bound = self.lock().window().min(left / 2);
         if bound.is_zero() {
             return false;
         }
@@ -70,42 +91,67 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::identity::OsEntropy;
+    use std::sync::Arc;
 
-    #[tokio::test(start_paused = true)]
-    async fn the_window_grows_with_conflicts_and_outlives_a_success() {
-        let pace = Pace::new();
-        assert_eq!(pace.size(), Duration::ZERO);
-        for _ in 0..3 {
-            pace.lost();
-        }
-        assert_eq!(pace.size(), 4 * FIRST);
-        pace.won();
-        assert_eq!(pace.size(), 4 * FIRST * 7 / 8);
-        for _ in 0..20 {
-            pace.lost();
-        }
-        assert_eq!(pace.size(), LARGEST);
-        for _ in 0..60 {
-            pace.won();
-        }
-        assert_eq!(pace.size(), Duration::ZERO, "who is alone waits for nobody");
+    const MS: Duration = Duration::from_millis(1);
+
+    fn client() -> Identity {
+        Identity::draw(Arc::new(OsEntropy)).unwrap()
+    }
+
+    fn window(pace: &Pace) -> Duration {
+        pace.lock().window()
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_old_window_is_forgotten() {
-        let pace = Pace::new();
+    async fn the_window_is_as_long_as_there_are_rivals() {
+        let (pace, own) = (Pace::default(), client());
+        pace.won(10 * MS);
+        assert_eq!(window(&pace), Duration::ZERO, "who is alone waits for nobody");
+        let rivals = [client(), client(), client()];
+        for rival in [&rivals[0], &rivals[1], &rivals[2], &rivals[0], &own] {
+            pace.saw(rival.attempt().unwrap(), &own);
+        }
+        pace.saw(Uuid::nil(), &own);
+        assert_eq!(window(&pace), 60 * MS, "three of them, each seen in other attempts or once");
         pace.lost();
-        tokio::time::advance(FORGOTTEN).await;
-        assert_eq!(pace.size(), Duration::ZERO);
+        pace.lost();
+        assert_eq!(window(&pace), 90 * MS);
+        pace.won(30 * MS);
+        assert_eq!(window(&pace), 63_750 * MS / 1000, "one slow write tells little");
+        tokio::time::advance(GONE).await;
+        assert_eq!(window(&pace), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn s2_a_rival_with_the_same_tag_is_met_all_the_same() {
+        let (pace, own) = (Pace::default(), client());
+        pace.won(10 * MS);
+        pace.saw(own.attempt().unwrap(), &own);
+        pace.lost();
+        assert_eq!(window(&pace), 25 * MS);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_crowd_and_the_window_are_bounded() {
+        let (pace, own) = (Pace::default(), client());
+        pace.won(Duration::from_secs(100));
+        for _ in 0..MOST + 10 {
+            pace.saw(Uuid::new_v4(), &own);
+        }
+        (0..100).for_each(|_| pace.lost());
+        assert_eq!(pace.lock().rivals.len(), MOST);
+        assert_eq!(window(&pace), LARGEST);
     }
 
     #[tokio::test(start_paused = true)]
     async fn s13_the_wait_leaves_half_of_the_time() {
-        let pace = Pace::new();
-        (0..20).for_each(|_| pace.lost());
-        let identity = Identity::draw(std::sync::Arc::new(crate::identity::OsEntropy)).unwrap();
+        let (pace, own) = (Pace::default(), client());
+        pace.won(Duration::from_secs(1));
+        pace.lost();
         let began = Instant::now();
-        assert!(pace.wait(&identity, began + Duration::from_millis(100)).await);
-        assert!(began.elapsed() <= Duration::from_millis(50));
+        assert!(pace.wait(&own, began + 100 * MS).await);
+        assert!(began.elapsed() <= 50 * MS);
     }
 }

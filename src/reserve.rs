@@ -75,7 +75,7 @@ impl Protocol {
     pub(crate) fn new(opened: Opened, identity: Identity, verify: Verify) -> Self {
         let Opened { store, register } = opened;
         let health = Health::new(register.clone());
-        let (pace, tape) = (Pace::new(), Tape::default());
+        let (pace, tape) = (Pace::default(), Tape::default());
         Self { store, register, identity, verify, health, pace, tape }
     }
 
@@ -131,9 +131,7 @@ impl Protocol {
             None => self.read_row(&mut effort).await?,
         };
         let mut fresh = false;
-        // What was known before a wait is old after it.
-        let mut stale = true;
-        self.pace.wait(&self.identity, deadline).await;
+        self.await_turn(&mut row, &mut effort).await?;
         loop {
             self.register.check()?;
             let (value, gives) = match plan(&row) {
@@ -154,29 +152,38 @@ impl Protocol {
             let attempted = self.attempt(&row, target, &mut effort, &mut note).await;
             note.end(matches!(attempted, Ok(Attempt::Ours)));
             match attempted? {
-                Attempt::Ours => {
-                    self.pace.won();
-                    return Ok((gives, target));
-                }
-                // The answer tells what the row holds now, which is worth one try at once.
-                Attempt::Stale { newer } if stale => {
-                    stale = false;
-                    row = newer;
-                }
+                Attempt::Ours => return Ok((gives, target)),
                 Attempt::Stale { newer } => {
-                    self.pace.lost();
                     effort.check(&self.register)?;
-                    stale = self.pace.wait(&self.identity, deadline).await;
                     row = newer;
+                    self.await_turn(&mut row, &mut effort).await?;
                 }
                 Attempt::Lost => {
                     effort.wait(&self.identity, &self.register).await?;
                     row = self.read_row(&mut effort).await?;
                     fresh = true;
-                    stale = false;
                 }
             }
         }
+    }
+
+    /// Waits for this client's turn, and learns as cheaply as can be what `row` has come to meanwhile: a write that
+    /// can only lose would hold up the others.
+    async fn await_turn(&self, row: &mut Row, effort: &mut Effort) -> Result<(), Error> {
+        if !self.pace.wait(&self.identity, effort.deadline).await {
+            return Ok(());
+        }
+        match self.store.peek(self.name(), effort.deadline) {
+            Some(peek) => {
+                // Without an answer the write that follows will tell.
+                if let Some(found) = peek.await.ok().flatten() {
+                    self.pace.saw(found.node, &self.identity);
+                    *row = hinted(row, found).unwrap_or(*row);
+                }
+            }
+            None => *row = self.read_row(effort).await?,
+        }
+        Ok(())
     }
 
     /// One conditional write, and what became of it.
@@ -189,9 +196,11 @@ impl Protocol {
     ) -> Result<Attempt, Error> {
         let name = &self.register.sequence;
         let change = Change::Move { to: target };
+        let began = Instant::now();
         match self.store.swap(name, row, change, effort.deadline).await {
             Ok(Swapped::Applied) => {
                 self.health.succeeded();
+                self.pace.won(began.elapsed());
                 // S1: the first of the two proofs. S4: an applied write raises the mark.
                 self.register.raise(row.changed(change));
                 if self.verify == Verify::Always {
@@ -203,13 +212,11 @@ impl Protocol {
                 note.conflict();
                 self.health.succeeded();
                 effort.conflicts = effort.conflicts.saturating_add(1);
-                // S1: a clean `false` is never claimed. S4: the hint says where to try next and raises no mark; it
-                // is used only where it lies ahead, since a row that went back needs a read to be judged.
-                let ahead = |found: &LamportTimestamp| {
-                    row.definition().is_beyond(found.value, row.timestamp.value)
-                };
-                Ok(match found.filter(ahead) {
-                    Some(timestamp) => Attempt::Stale { newer: Row { timestamp, ..*row } },
+                self.pace.lost();
+                let found = found.inspect(|found| self.pace.saw(found.node, &self.identity));
+                // S1: a clean `false` is never claimed.
+                Ok(match found.and_then(|found| hinted(row, found)) {
+                    Some(newer) => Attempt::Stale { newer },
                     None => Attempt::Lost,
                 })
             }
@@ -273,7 +280,9 @@ impl Protocol {
     async fn read_row(&self, effort: &mut Effort) -> Result<Row, Error> {
         let sent = self.register.mark();
         let found = self.read_register(effort).await?;
-        Ok(self.register.judge(sent.as_ref(), found)?)
+        let row = self.register.judge(sent.as_ref(), found)?;
+        self.pace.saw(row.timestamp.node, &self.identity);
+        Ok(row)
     }
 
     async fn read_register(&self, effort: &mut Effort) -> Result<Option<Row>, Error> {
@@ -310,6 +319,13 @@ impl Protocol {
             found => Ok(Some(self.register.judge(sent.as_ref(), found)?)),
         }
     }
+}
+
+/// S4: a hint says where to try next and raises no mark. It is used only where it lies ahead, since a row that went
+/// back needs a serial read to be judged.
+fn hinted(row: &Row, found: LamportTimestamp) -> Option<Row> {
+    let ahead = row.definition().is_beyond(found.value, row.timestamp.value);
+    ahead.then_some(Row { timestamp: found, ..*row })
 }
 
 /// What became of one attempt.

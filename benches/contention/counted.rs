@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use lamport_seq::SequenceName;
 use lamport_seq::store::cql::CqlStore;
 use lamport_seq::store::{Change, Listed, Row, Store, StoreErrorKind, StoreFuture, Swapped};
+use lamport_seq::{LamportTimestamp, SequenceName};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -45,6 +45,7 @@ impl Store for Counted {
     fn location(&self) -> String { self.store.location() }
     fn check(&self, by: Instant) -> StoreFuture<'_, ()> { self.store.check(by) }
     fn read<'a>(&'a self, name: &'a SequenceName, by: Instant) -> StoreFuture<'a, Option<Row>> { self.store.read(name, by) }
+    fn peek<'a>(&'a self, name: &'a SequenceName, by: Instant) -> Option<StoreFuture<'a, Option<LamportTimestamp>>> { self.store.peek(name, by) }
     fn read_birth<'a>(&'a self, name: &'a SequenceName, by: Instant) -> StoreFuture<'a, Option<Uuid>> { self.store.read_birth(name, by) }
     fn confirm_absent<'a>(&'a self, name: &'a SequenceName, by: Instant) -> StoreFuture<'a, bool> { self.store.confirm_absent(name, by) }
     fn write_birth<'a>(&'a self, name: &'a SequenceName, created: Uuid, replaces: Option<Uuid>, by: Instant) -> StoreFuture<'a, Swapped> { self.store.write_birth(name, created, replaces, by) }

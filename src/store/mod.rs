@@ -98,6 +98,17 @@ pub trait Store: Send + Sync + 'static {
         None
     }
 
+    /// Reads a register's timestamp without a consensus, and so perhaps an old one; `None` where the store has no
+    /// cheaper read than [`read`](Self::read). A hint: where to try next, never a proof (S4).
+    fn peek<'a>(
+        &'a self,
+        name: &'a SequenceName,
+        deadline: Instant,
+    ) -> Option<StoreFuture<'a, Option<LamportTimestamp>>> {
+        let _ = (name, deadline);
+        None
+    }
+
     /// Applies `change` if the register still holds what `expected` holds: its timestamp and its `created`, and for
     /// [`Change::Widen`] its definition instead of its timestamp. On a missing register it is not applied.
     fn swap<'a>(

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use lamport_seq::store::{Row, WriteTimes};
 use lamport_seq::testing::Entropy;
-use lamport_seq::{Error, StopCause, Verify};
+use lamport_seq::{Error, LamportTimestamp, StopCause, Verify};
+use uuid::Uuid;
 
 use crate::faulty::{Fault, FaultyStore, orders, stored, tens};
 
@@ -79,6 +80,23 @@ async fn s2_is_what_keeps_them_apart() {
     store.next_swaps([Fault::AnswerLost, Fault::RequestLost]);
     let (a, b) = tokio::join!(first.next_id(), second.next_id());
     assert_eq!(a.unwrap(), b.unwrap(), "one uuid for two attempts is one range for two clients");
+}
+
+/// A peek may show anything: an old timestamp, one that another replica never had, one of another life of the row.
+#[tokio::test(start_paused = true)]
+async fn s4_a_peek_decides_nothing() {
+    for value in [i64::MIN, -5, 0, 15, 1_000_000, i64::MAX] {
+        let store = FaultyStore::new();
+        store.delay_swaps(10);
+        let sequence = tens(&store.handle()).await.unwrap();
+        assert_eq!(sequence.next_id().await.unwrap(), 1);
+        store.show_at_peeks(LamportTimestamp::new(value, Uuid::from_u128(8)));
+        store.next_swaps([Fault::Overtaken]);
+        let ids = collect(&sequence, 20).await;
+        let expected: Vec<_> = (2..=10).chain(21..=31).collect();
+        assert_eq!(ids, expected, "11 to 20 are another's, and a peek showed {value}");
+        assert!(store.peeks() > 0, "nobody has peeked");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,7 +9,9 @@ use lamport_seq::store::{
     Change, Listed, Row, Store, StoreError, StoreErrorKind, StoreFuture, Swapped,
 };
 use lamport_seq::testing::MemoryStore;
-use lamport_seq::{Definition, Sequence, SequenceBuilder, SequenceName, StoreHandle};
+use lamport_seq::{
+    Definition, LamportTimestamp, Sequence, SequenceBuilder, SequenceName, StoreHandle,
+};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -42,6 +44,8 @@ pub(crate) enum Fault {
 struct Script {
     swaps: Mutex<VecDeque<Fault>>,
     late: Mutex<Option<(u32, SequenceName, Row, Change)>>,
+    peek: Mutex<Option<LamportTimestamp>>,
+    peek_count: AtomicU32,
     away: AtomicBool,
     reads_fail: AtomicBool,
     swap_delay_ms: AtomicU32,
@@ -64,6 +68,15 @@ impl FaultyStore {
     /// The fates of the next swaps; later ones meet with no fault.
     pub(crate) fn next_swaps(&self, faults: impl IntoIterator<Item = Fault>) {
         self.script.swaps.lock().unwrap().extend(faults);
+    }
+
+    /// What peeks show from now on, true or not.
+    pub(crate) fn show_at_peeks(&self, timestamp: LamportTimestamp) {
+        *self.script.peek.lock().unwrap() = Some(timestamp);
+    }
+
+    pub(crate) fn peeks(&self) -> u32 {
+        self.script.peek_count.load(Ordering::SeqCst)
     }
 
     pub(crate) fn set_away(&self, away: bool) {
@@ -122,7 +135,7 @@ impl FaultyStore {
 
     async fn overtake(&self, name: &SequenceName) {
         let row = self.row(name).await.unwrap();
-        let to = lamport_seq::LamportTimestamp::new(row.timestamp.value + 10, Uuid::from_u128(9));
+        let to = LamportTimestamp::new(row.timestamp.value + 10, Uuid::from_u128(9));
         self.memory.swap(name, &row, Change::Move { to }, Instant::now()).await.unwrap();
     }
 
@@ -181,6 +194,17 @@ impl Store for FaultyStore {
 
     fn check(&self, deadline: Instant) -> StoreFuture<'_, ()> {
         self.memory.check(deadline)
+    }
+
+    fn peek<'a>(
+        &'a self,
+        _: &'a SequenceName,
+        _: Instant,
+    ) -> Option<StoreFuture<'a, Option<LamportTimestamp>>> {
+        let shown = *self.script.peek.lock().unwrap();
+        shown?;
+        self.script.peek_count.fetch_add(1, Ordering::SeqCst);
+        Some(Box::pin(async move { Ok(shown) }))
     }
 
     fn read<'a>(&'a self, name: &'a SequenceName, _: Instant) -> StoreFuture<'a, Option<Row>> {

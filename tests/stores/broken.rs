@@ -51,6 +51,7 @@ enum Bug {
     Tears,
     WidensWholeRow,
     WritesInHalves,
+    MakesUpPeeks,
     MakesUpRegisters,
 }
 
@@ -76,6 +77,7 @@ const CAUGHT: &[(Bug, &str)] = &[
     (Bug::ComparesDefinitions, "a_move_does_not_compare_the_definition"),
     (Bug::CreatesMissing, "a_swap_of_a_missing_register_creates_nothing"),
     (Bug::HintsAtExpected, "a_hint_is_the_current_timestamp"),
+    (Bug::MakesUpPeeks, "a_peek_shows_what_was_there"),
     (Bug::WidensWholeRow, "a_widening_changes_the_definition_only"),
     (Bug::BlindlyWidens, "a_widening_of_another_definition_is_not_applied"),
     (Bug::ForgetsCreated, "a_widening_under_another_identity_is_not_applied"),
@@ -360,6 +362,16 @@ impl Store for Broken {
                 _ => row,
             })
         })
+    }
+
+    fn peek<'a>(
+        &'a self,
+        _: &'a SequenceName,
+        _: Instant,
+    ) -> Option<StoreFuture<'a, Option<LamportTimestamp>>> {
+        let made_up = Some(LamportTimestamp::new(42, Uuid::max()));
+        self.has(Bug::MakesUpPeeks)
+            .then(|| Box::pin(async move { Ok(made_up) }) as StoreFuture<'a, _>)
     }
 
     fn read_birth<'a>(

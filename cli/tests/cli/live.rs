@@ -338,7 +338,7 @@ fn live_the_last_bigint_is_an_id() {
 fn live_eight_processes_share_one_sequence() {
     let live = Live::ready();
     live.world.done(&["create", "s"]);
-    let outputs = join(crowd(&live));
+    let outputs = join(crowd(&live, &[]));
     let mut all = succeeded(&outputs);
     all.sort_unstable();
     let total = i64::try_from(BLOCKS.iter().sum::<usize>() * RESERVATIONS).unwrap();
@@ -355,7 +355,7 @@ fn live_nodes_eight_processes_go_on_while_a_node_is_killed() {
     );
     let live = Live::ready();
     live.world.done(&["create", "s"]);
-    let threads = crowd(&live);
+    let threads = crowd(&live, &["--timeout", "60s"]);
     let total: usize = BLOCKS.iter().sum::<usize>() * RESERVATIONS;
     wait_for(&live, total / 2);
     let node = Killed::node(&xtask, 2);
@@ -403,11 +403,11 @@ impl Drop for Killed<'_> {
 }
 
 /// Starts eight processes at once that reserve blocks of eight sizes.
-fn crowd(live: &Live) -> Vec<JoinHandle<Output>> {
+fn crowd(live: &Live, options: &[&str]) -> Vec<JoinHandle<Output>> {
     let spawn = |block: &usize| {
         let (count, block) = ((block * RESERVATIONS).to_string(), block.to_string());
-        // A client may lose against the seven others many times in a row.
-        live.world.spawn(&["alloc", "s", "--count", &count, "--block", &block, "--timeout", "60s"])
+        let alloc = ["alloc", "s", "--count", count.as_str(), "--block", block.as_str()];
+        live.world.spawn(&[&alloc[..], options].concat())
     };
     let children: Vec<Child> = BLOCKS.iter().map(spawn).collect();
     let read = |child: Child| std::thread::spawn(move || finish(child));

@@ -40,6 +40,7 @@ use self::statements::{Action, Tables};
 use super::{Change, Listed, Row, Store, StoreError, StoreErrorKind, StoreFuture, Swapped};
 use crate::definition::SequenceName;
 use crate::error::Error;
+use crate::timestamp::LamportTimestamp;
 
 /// The store on Cassandra and ScyllaDB. Cheap to clone.
 ///
@@ -177,6 +178,19 @@ impl Store for CqlStore {
             let row = rows.first().map(Counter::row).transpose();
             row.map_err(|error| StoreError::new(StoreErrorKind::Corrupt, error))
         })
+    }
+
+    fn peek<'a>(
+        &'a self,
+        name: &'a SequenceName,
+        deadline: Instant,
+    ) -> Option<StoreFuture<'a, Option<LamportTimestamp>>> {
+        Some(Box::pin(async move {
+            let key = (name.as_str(),);
+            let rows: Vec<Counter> =
+                self.client.read(Action::Peek, Some(name), key, deadline).await?;
+            Ok(rows.first().and_then(Counter::timestamp))
+        }))
     }
 
     fn read_birth<'a>(

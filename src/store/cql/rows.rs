@@ -69,6 +69,11 @@ impl Counter {
         })
     }
 
+    /// The timestamp alone, where the row has both of its halves.
+    pub(super) fn timestamp(&self) -> Option<LamportTimestamp> {
+        self.value.zip(self.node).map(|(value, node)| LamportTimestamp::new(value, node))
+    }
+
     /// S9: all columns of the definition, or none of them in a table that was made by hand.
     fn definition(&self) -> Result<Option<Definition>, String> {
         let Self { created, start_value, increment_by, min_value, max_value, strict, .. } = self;

@@ -28,6 +28,7 @@ pub(super) enum Known {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Action {
     Read,
+    Peek,
     ConfirmNoRow,
     Move(Known),
     Widen,
@@ -100,7 +101,7 @@ impl Action {
     /// The verb of errors: "moving the row on: no answer within 3s".
     pub(super) fn label(self) -> &'static str {
         match self {
-            Self::Read => "reading the row",
+            Self::Read | Self::Peek => "reading the row",
             Self::ConfirmNoRow | Self::ConfirmNoBirth => "asking every replica for the name",
             Self::Move(_) => "moving the row on",
             Self::Widen => "widening the bounds",
@@ -137,6 +138,7 @@ impl Action {
         };
         match self {
             Self::Read => format!("SELECT {COLUMNS} FROM {table} WHERE name = ?"),
+            Self::Peek => format!("SELECT node, value FROM {table} WHERE name = ?"),
             Self::ConfirmNoRow | Self::ConfirmNoBirth => {
                 format!("SELECT name FROM {table} WHERE name = ?")
             }
@@ -183,11 +185,13 @@ impl Action {
         }
     }
 
-    /// S8: reads of one row are serial. Writes are committed at QUORUM of all datacenters, and not of one: its losing
+    /// S8: reads of one row that decide anything are serial. Writes are committed at QUORUM of all datacenters, and not of one: its losing
     /// could then take committed values along. SERIAL is no level to commit at.
     pub(super) fn consistency(self) -> Consistency {
         match self {
             Self::Read | Self::ReadBirth | Self::ReadFormat => Consistency::Serial,
+            // S4: a hint, from one replica.
+            Self::Peek => Consistency::One,
             // S6: a replica outside of every majority may be the only one that remembers.
             Self::ConfirmNoRow | Self::ConfirmNoBirth => Consistency::All,
             // Lists too: nothing is decided by them.
@@ -217,8 +221,9 @@ pub(super) fn by_the_rules(statement: &mut Statement) {
 mod tests {
     use super::*;
 
-    const ALL: [Action; 21] = [
+    const ALL: [Action; 22] = [
         Action::Read,
+        Action::Peek,
         Action::ConfirmNoRow,
         Action::Move(Known::Born),
         Action::Move(Known::Adopted),
@@ -247,6 +252,7 @@ mod tests {
         let texts: Vec<_> = ALL.iter().map(|action| action.text(&tables)).collect();
         let expected = [
             "SELECT node, value, created, start_value, increment_by, min_value, max_value, strict, retired, WRITETIME(node) AS node_written, WRITETIME(value) AS value_written FROM shop.counters WHERE name = ?",
+            "SELECT node, value FROM shop.counters WHERE name = ?",
             "SELECT name FROM shop.counters WHERE name = ?",
             "UPDATE shop.counters SET node = ?, value = ? WHERE name = ? IF value = ? AND node = ? AND created = ?",
             "UPDATE shop.counters SET node = ?, value = ? WHERE name = ? IF value = ? AND node = ? AND created = null",
@@ -284,6 +290,7 @@ mod tests {
             let level = statement.get_consistency();
             let expected = match action {
                 Action::Read | Action::ReadBirth | Action::ReadFormat => Consistency::Serial,
+                Action::Peek => Consistency::One,
                 Action::ConfirmNoRow | Action::ConfirmNoBirth => Consistency::All,
                 _ => Consistency::Quorum,
             };

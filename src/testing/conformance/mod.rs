@@ -72,6 +72,7 @@ macro_rules! conformance_tests {
             a_move_does_not_compare_the_definition
             a_swap_of_a_missing_register_creates_nothing
             a_hint_is_the_current_timestamp
+            a_peek_shows_what_was_there
             a_widening_changes_the_definition_only
             a_widening_of_another_definition_is_not_applied
             a_widening_under_another_identity_is_not_applied

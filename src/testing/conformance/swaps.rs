@@ -1,8 +1,8 @@
 //! Clauses on swaps: each change is applied to what it expects, changes what it says, and else nothing.
 
 use super::calls::{
-    apply, assert_not_applied, at, defined, fresh_name, fresh_row, fresh_uuid, insert, inserted,
-    move_to, read, read_birth, reject, swap,
+    answer, apply, assert_not_applied, at, deadline, defined, fresh_name, fresh_row, fresh_uuid,
+    insert, inserted, move_to, read, read_birth, reject, swap,
 };
 use crate::definition::Definition;
 use crate::store::{Change, Row, Store};
@@ -106,6 +106,21 @@ pub async fn a_hint_is_the_current_timestamp(store: &dyn Store) {
         let current = Some(holds.timestamp);
         assert_not_applied(swap(store, &name, &row, move_to(9)).await, current);
         assert_not_applied(insert(store, &name, &row).await, current);
+    }
+}
+
+/// "Reads a register's timestamp ... perhaps an old one": but one that the register has held (S4).
+pub async fn a_peek_shows_what_was_there(store: &dyn Store) {
+    let mut holds = fresh_row();
+    let name = inserted(store, "peek", holds).await;
+    let mut held = vec![holds.timestamp];
+    for value in [3, 500, i64::MAX] {
+        holds = apply(store, &name, &holds, move_to(value)).await;
+        held.push(holds.timestamp);
+        let Some(peek) = store.peek(&name, deadline()) else { return };
+        if let Some(found) = answer(peek.await, "peek") {
+            assert!(held.contains(&found), "a peek shows {found}, which was never there: {held:?}");
+        }
     }
 }
 
