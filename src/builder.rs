@@ -17,6 +17,7 @@ use crate::reserve::{Protocol, Verify};
 use crate::runtime;
 use crate::sequence::Sequence;
 use crate::store::{Row, StoreHandle};
+use crate::tape::Recording;
 
 const BLOCK_SIZE: u64 = 1000;
 const BLOCK_SIZES: RangeInclusive<u64> = 1..=1 << 30;
@@ -39,6 +40,7 @@ pub struct SequenceBuilder {
     create: bool,
     entropy: Arc<dyn Entropy>,
     tag: Option<[u8; 6]>,
+    recording: Recording,
 }
 
 impl SequenceBuilder {
@@ -55,6 +57,7 @@ impl SequenceBuilder {
             create: false,
             entropy: Arc::new(OsEntropy),
             tag: None,
+            recording: Recording::default(),
         }
     }
 
@@ -108,6 +111,14 @@ impl SequenceBuilder {
         self.expect(definition)
     }
 
+    /// Records what this generator does, for [`history::check`](crate::history::check()) to judge. By default
+    /// nothing is recorded. A history is of one store: generators of another have a recorder of their own.
+    #[cfg(feature = "history")]
+    pub fn record(mut self, recorder: &crate::history::Recorder) -> Self {
+        self.recording = recorder.into();
+        self
+    }
+
     /// Where attempt uuids come from. The default is the operating system (S2).
     #[cfg(feature = "testing")]
     pub fn entropy(mut self, entropy: Arc<dyn Entropy>) -> Self {
@@ -137,6 +148,7 @@ impl SequenceBuilder {
 
     /// Reads the sequence, creating it if asked to. Reserves nothing yet.
     async fn open(self) -> Result<Sequence, Error> {
+        let began = self.recording.now();
         let policy = self.policy()?;
         let name = self.name.clone()?;
         let deadline = Instant::now() + self.timeout;
@@ -144,9 +156,10 @@ impl SequenceBuilder {
         let opened = self.store.open(&name);
         opened.register.check()?;
         let identity = self.identity()?;
-        let protocol = Protocol::new(opened, identity, self.verify);
+        let mut protocol = Protocol::new(opened, identity, self.verify);
         let row = self.find_or_create(&protocol, deadline).await?;
         self.accept(&name, &row)?;
+        protocol.record(&self.recording, &row, began);
         Ok(Sequence::from_generator(Generator::new(protocol, policy, row)))
     }
 

@@ -13,6 +13,7 @@ use crate::flight::{Boarding, Flight, Landing, Runway};
 use crate::range::IdRange;
 use crate::reserve::{Protocol, Request, Reservation};
 use crate::store::Row;
+use crate::tape::Gift;
 use crate::timestamp::LamportTimestamp;
 
 /// How one generator reserves.
@@ -79,7 +80,9 @@ impl Generator {
 
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
-        self.lock().burn_all();
+        let mut buffer = self.lock();
+        buffer.burn_all();
+        self.protocol.tape().closed();
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -98,14 +101,18 @@ impl Generator {
     /// Takes from the buffer, refilling it as often as it takes until the deadline.
     ///
     /// `missing` says how many ids the buffer lacks for what `take` wants.
-    pub(crate) async fn take<T>(
+    pub(crate) async fn take<T: Gift>(
         self: &Arc<Self>,
         take: impl Fn(&mut Buffer) -> Result<T, u64>,
     ) -> Result<T, Error> {
+        let began = self.protocol.tape().now();
         let mut waiting = Waiting::new(self.policy.timeout);
         loop {
             let missing = match take(&mut *self.open_buffer()?) {
-                Ok(taken) => return Ok(taken),
+                Ok(taken) => {
+                    self.protocol.tape().gave(&taken, began);
+                    return Ok(taken);
+                }
                 Err(missing) => missing,
             };
             let overdue = waiting.deadline + OVERDUE;
@@ -157,6 +164,7 @@ impl Generator {
 
     /// One contiguous range straight from the store, all or nothing.
     pub(crate) async fn reserve(self: &Arc<Self>, count: u64) -> Result<IdRange, Error> {
+        let began = self.protocol.tape().now();
         let mut waiting = Waiting::new(self.policy.timeout);
         loop {
             let floor = self.open_buffer()?.last().value;
@@ -188,6 +196,7 @@ impl Generator {
             // S14: what was observed meanwhile counts at the moment of handing out.
             if reservation.range.beyond(buffer.last().value) == Some(reservation.range) {
                 buffer.bypass(reservation);
+                self.protocol.tape().gave(&reservation.range, began);
                 return Ok(reservation.range);
             }
             buffer.burn(reservation.range.len());

@@ -36,6 +36,7 @@
 //! - `tls`: TLS for it, by rustls.
 //! - `sqlite`: an embedded file, for one machine.
 //! - `testing`: a store in memory, and the conformance suite for stores.
+//! - `history`: a recorder of what happens to ids, and checkers that judge what it recorded.
 //! - `serde`: `Serialize` for [`Definition`], and both ways for [`LamportTimestamp`].
 
 mod backoff;
@@ -49,6 +50,8 @@ mod error;
 mod flight;
 mod generator;
 mod health;
+#[cfg(feature = "history")]
+pub mod history;
 mod identity;
 mod pace;
 mod range;
@@ -58,6 +61,8 @@ mod runtime;
 mod sequence;
 mod stop;
 pub mod store;
+#[cfg_attr(feature = "history", path = "history/tape.rs")]
+mod tape;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod timestamp;

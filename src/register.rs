@@ -6,6 +6,7 @@ use crate::definition::SequenceName;
 use crate::error::Error;
 use crate::stop::{Stop, StopCause};
 use crate::store::{Row, StoreError, StoreErrorKind};
+use crate::tape::Reel;
 use crate::timestamp::LamportTimestamp;
 
 /// Shared by all generators of one sequence on one store handle.
@@ -15,6 +16,7 @@ pub(crate) struct Register {
     pub(crate) location: Arc<str>,
     knowledge: Mutex<Knowledge>,
     stop: OnceLock<Arc<Stop>>,
+    pub(crate) reel: Reel,
 }
 
 #[derive(Debug, Default)]
@@ -27,7 +29,13 @@ struct Knowledge {
 
 impl Register {
     pub(crate) fn new(sequence: SequenceName, location: Arc<str>) -> Self {
-        Self { sequence, location, knowledge: Mutex::default(), stop: OnceLock::new() }
+        Self {
+            sequence,
+            location,
+            knowledge: Mutex::default(),
+            stop: OnceLock::new(),
+            reel: Reel::default(),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Knowledge> {
@@ -73,11 +81,16 @@ impl Register {
     }
 
     fn stop_with(&self, cause: StopCause, advice: Option<String>) -> Arc<Stop> {
+        let mut is_first = false;
         let stop = self.stop.get_or_init(|| {
+            is_first = true;
             let stop = self.advise(cause, advice);
             tracing::error!(sequence = %self.sequence, location = %self.location, "{stop}");
             stop
         });
+        if is_first {
+            self.reel.stopped(&stop.cause);
+        }
         stop.clone()
     }
 

@@ -20,6 +20,7 @@ use crate::stop::{Stop, StopCause};
 use crate::store::{
     Change, Opened, Row, Store, StoreError, StoreErrorKind, StoreFuture, Swapped, WriteTimes,
 };
+use crate::tape::{Note, Recording, Tape};
 use crate::timestamp::LamportTimestamp;
 
 /// Whether an applied write is confirmed by a read (S7).
@@ -45,6 +46,7 @@ pub(crate) struct Protocol {
     verify: Verify,
     health: Health,
     pace: Pace,
+    tape: Tape,
 }
 
 /// What to write over a row, and what that gives to the caller.
@@ -73,7 +75,17 @@ impl Protocol {
     pub(crate) fn new(opened: Opened, identity: Identity, verify: Verify) -> Self {
         let Opened { store, register } = opened;
         let health = Health::new(register.clone());
-        Self { store, register, identity, verify, health, pace: Pace::default() }
+        let (pace, tape) = (Pace::default(), Tape::default());
+        Self { store, register, identity, verify, health, pace, tape }
+    }
+
+    /// Records what this incarnation does, from now on; `began` is when opening it began.
+    pub(crate) fn record(&mut self, recording: &Recording, opened: &Row, began: u64) {
+        self.tape = self.register.reel.open(recording, &self.register, opened, began);
+    }
+
+    pub(crate) fn tape(&self) -> &Tape {
+        &self.tape
     }
 
     pub(crate) fn register(&self) -> &Arc<Register> {
@@ -136,7 +148,10 @@ impl Protocol {
             fresh = false;
             // S2: a uuid of its own for every attempt.
             let target = LamportTimestamp::new(value, self.identity.attempt()?);
-            match self.attempt(&row, target, &mut effort).await? {
+            let mut note = self.tape.sent(row.timestamp.value, target);
+            let attempted = self.attempt(&row, target, &mut effort, &mut note).await;
+            note.end(matches!(attempted, Ok(Attempt::Ours)));
+            match attempted? {
                 Attempt::Ours => return Ok((gives, target)),
                 Attempt::Stale { newer } => {
                     effort.check(&self.register)?;
@@ -177,6 +192,7 @@ impl Protocol {
         row: &Row,
         target: LamportTimestamp,
         effort: &mut Effort,
+        note: &mut Note,
     ) -> Result<Attempt, Error> {
         let name = &self.register.sequence;
         let change = Change::Move { to: target };
@@ -193,6 +209,7 @@ impl Protocol {
                 Ok(Attempt::Ours)
             }
             Ok(Swapped::NotApplied { found }) => {
+                note.conflict();
                 self.health.succeeded();
                 effort.conflicts = effort.conflicts.saturating_add(1);
                 self.pace.lost();
@@ -203,7 +220,10 @@ impl Protocol {
                     None => Attempt::Lost,
                 })
             }
-            Err(error) => self.failed_attempt(error, target, effort).await,
+            Err(error) => {
+                note.failed(error.kind());
+                self.failed_attempt(error, target, effort).await
+            }
         }
     }
 

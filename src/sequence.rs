@@ -88,11 +88,13 @@ impl Sequence {
     /// [`TryNextError::Empty`]: none is buffered; [`next_id`](Self::next_id) gets more. The other variants are
     /// for good. Nothing was changed.
     pub fn try_next_id(&self) -> Result<i64, TryNextError> {
+        let began = self.generator.protocol.tape().now();
         let mut buffer = self.generator.open_buffer().map_err(|error| match error {
             Error::Stopped(stop) => TryNextError::Stopped(stop),
             _ => TryNextError::Closed,
         })?;
         if let Some(id) = buffer.next() {
+            self.generator.protocol.tape().gave(&id, began);
             return Ok(id);
         }
         let last = buffer.last().value;
@@ -188,6 +190,7 @@ impl Sequence {
     /// [`max_jump`](SequenceBuilder::max_jump) allows it (S12). [`Error::Stopped`], [`Error::Closed`]. Nothing was
     /// changed.
     pub fn observe(&self, seen: impl Into<LamportTimestamp>) -> Result<(), Error> {
+        let began = self.generator.protocol.tape().now();
         let seen = seen.into();
         let mark = self.generator.mark();
         let definition = mark.definition();
@@ -197,7 +200,9 @@ impl Sequence {
         if definition.is_leap(value, ids) && !consented {
             return Err(Error::JumpTooFar { sequence: self.name().clone(), ids, left });
         }
-        self.generator.open_buffer()?.observe(seen);
+        let mut buffer = self.generator.open_buffer()?;
+        buffer.observe(seen);
+        self.generator.protocol.tape().observed(seen, began);
         Ok(())
     }
 

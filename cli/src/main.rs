@@ -8,6 +8,7 @@ mod definition;
 mod duration;
 mod exit;
 mod failure;
+mod history;
 mod ids;
 mod logging;
 mod printer;

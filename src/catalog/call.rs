@@ -12,15 +12,22 @@ use crate::identity::{self, OsEntropy};
 use crate::reserve::{Plan, Protocol};
 use crate::stop::StopCause;
 use crate::store::{Change, Row, Swapped};
+use crate::tape::Recording;
 use crate::timestamp::LamportTimestamp;
 
 /// One call about one sequence.
 pub(super) struct Call {
     pub(super) protocol: Protocol,
     pub(super) deadline: Instant,
+    pub(super) recording: Recording,
 }
 
 impl Call {
+    /// Records what this call does to the sequence, as an incarnation that gives no ids.
+    pub(super) fn record(&mut self, found: &Row) {
+        self.protocol.record(&self.recording, found, self.recording.now());
+    }
+
     pub(super) fn exists(&self) -> Error {
         let register = self.protocol.register();
         let (sequence, location) = (register.sequence.clone(), register.location.clone());
@@ -74,6 +81,7 @@ impl Call {
         if !advance.dry_run {
             // S14: generators on this handle give nothing lower any more, buffered or not.
             self.protocol.register().raise_floor(advanced.after, &row);
+            self.protocol.tape().advanced(advanced.after);
         }
         Ok(advanced)
     }
@@ -166,6 +174,7 @@ impl Call {
             if wanted == found {
                 return Ok(found);
             }
+            self.recording.alter(self.protocol.name(), &wanted);
             if self.try_change(&row, Change::Widen { definition: wanted }).await? {
                 return Ok(wanted);
             }

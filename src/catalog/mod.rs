@@ -15,6 +15,7 @@ use crate::identity::{Identity, OsEntropy};
 use crate::reserve::{Protocol, Verify};
 use crate::runtime;
 use crate::store::{Listed, Row, StoreErrorKind, StoreHandle};
+use crate::tape::Recording;
 use crate::timestamp::LamportTimestamp;
 
 /// The sequences of a store, for operators and for set-up code.
@@ -26,6 +27,7 @@ use crate::timestamp::LamportTimestamp;
 pub struct Catalog {
     store: StoreHandle,
     timeout: Duration,
+    recording: Recording,
 }
 
 /// What the store knows of one sequence.
@@ -144,13 +146,22 @@ impl Advanced {
 impl Catalog {
     /// The catalog of `store`, with a timeout of 10 seconds a call.
     pub fn new(store: &StoreHandle) -> Self {
-        Self { store: store.clone(), timeout: TIMEOUT }
+        Self { store: store.clone(), timeout: TIMEOUT, recording: Recording::default() }
     }
 
     /// How long a call may take.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
+        self
+    }
+
+    /// Records what advances and alters do, for [`history::check`](crate::history::check()) to judge. By default
+    /// nothing is recorded.
+    #[cfg(feature = "history")]
+    #[must_use]
+    pub fn record(mut self, recorder: &crate::history::Recorder) -> Self {
+        self.recording = recorder.into();
         self
     }
 
@@ -250,14 +261,15 @@ impl Catalog {
     where
         N: TryInto<SequenceName, Error: Into<InvalidName>>,
     {
-        let call = self.call(name).await?;
+        let mut call = self.call(name).await?;
         runtime::detached(async move {
             if let Some(definition) = advance.recreate
                 && let Some(recreated) = call.recreate(advance, definition).await?
             {
                 return Ok(recreated);
             }
-            call.existing().await?;
+            let row = call.existing().await?;
+            call.record(&row);
             call.advance(advance).await
         })
         .await
@@ -307,6 +319,6 @@ impl Catalog {
         self.store.check(deadline).await?;
         let identity = Identity::draw(Arc::new(OsEntropy))?;
         let protocol = Protocol::new(self.store.open(&name), identity, Verify::Always);
-        Ok(Call { protocol, deadline })
+        Ok(Call { protocol, deadline, recording: self.recording.clone() })
     }
 }

@@ -13,7 +13,7 @@ use crate::{interrupt, out};
 const LIMIT: Duration = Duration::from_secs(30 * 60);
 
 /// Feature sets of the library that somebody may depend on; the tests run with all of them.
-const FEATURE_SETS: [&str; 4] = ["", "cassandra", "sqlite", "testing"];
+const FEATURE_SETS: [&str; 5] = ["", "cassandra", "sqlite", "testing", "history"];
 
 #[derive(clap::Args)]
 #[command(after_help = "\

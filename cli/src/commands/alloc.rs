@@ -1,6 +1,7 @@
 //! `lseq alloc`
 
 use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use lamport_seq::{Definition, Error, IdRange, Sequence, SequenceName};
@@ -10,6 +11,7 @@ use super::Context;
 use crate::client::Client;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::history::History;
 use crate::ids::IdWriter;
 use crate::printer::OutputError;
 use crate::progress::Progress;
@@ -48,76 +50,94 @@ pub(crate) struct Args {
     /// Consent to use more than a million ids and a hundredth of what is left, which can't be undone
     #[arg(long)]
     yes: bool,
+    /// Record to this file, for `lseq check`, every id before it is printed; appends to what is there
+    #[arg(long, value_name = "FILE")]
+    history: Option<PathBuf>,
 }
 
 impl Args {
     pub(super) fn run(self, context: &Context) -> anyhow::Result<Exit> {
         let name = super::name(&self.name)?;
+        let history = self.history.as_deref().map(History::start).transpose()?;
         let client = if self.create { context.connect_or_create()? } else { context.connect()? };
-        let sequence = self.open_or_create(&client, &name)?;
+        let job = Job { args: &self, client, history };
+        let sequence = job.open_or_create(&name)?;
         if self.range {
-            let range = client.wait(sequence.reserve(self.count))?;
+            let range = job.reserve(&sequence, self.count)?;
             print_range(context, &name, range).map_err(burned)?;
         } else {
-            self.stream(context, &client, sequence)?;
+            job.stream(context, sequence)?;
         }
         Ok(Exit::Done)
     }
+}
 
-    fn open_or_create(&self, client: &Client, name: &SequenceName) -> Result<Sequence, Error> {
-        match self.open(client, name, client.patience()) {
-            Err(Error::NotFound { .. }) if self.create => {}
+/// One run of the command, which is connected and records if it is to.
+struct Job<'a> {
+    args: &'a Args,
+    client: Client,
+    history: Option<History>,
+}
+
+impl Job<'_> {
+    fn open_or_create(&self, name: &SequenceName) -> Result<Sequence, Error> {
+        let client = &self.client;
+        match self.open(name, client.patience()) {
+            Err(Error::NotFound { .. }) if self.args.create => {}
             opened => return opened,
         }
         let catalog = client.catalog();
         match client.wait(catalog.create(name, Definition::default())) {
             // Another process was first, with whatever definition: as good.
-            Ok(_) | Err(Error::AlreadyExists { .. }) => self.open(client, name, client.patience()),
+            Ok(_) | Err(Error::AlreadyExists { .. }) => self.open(name, client.patience()),
             Err(error) => Err(error),
         }
     }
 
-    fn open(
-        &self,
-        client: &Client,
-        name: &SequenceName,
-        timeout: Duration,
-    ) -> Result<Sequence, Error> {
-        let mut builder = Sequence::open(&client.store, name).timeout(timeout);
-        if self.yes {
+    fn open(&self, name: &SequenceName, timeout: Duration) -> Result<Sequence, Error> {
+        let mut builder = Sequence::open(&self.client.store, name).timeout(timeout);
+        if self.args.yes {
             builder = builder.max_jump(u64::MAX);
         }
-        client.wait(builder)
+        if let Some(history) = &self.history {
+            builder = builder.record(&history.recorder);
+        }
+        self.client.wait(builder)
+    }
+
+    /// A range that may be printed.
+    fn reserve(&self, sequence: &Sequence, count: u64) -> anyhow::Result<IdRange> {
+        let range = self.client.wait(sequence.reserve(count))?;
+        self.history.as_ref().map_or(Ok(()), History::is_whole)?;
+        Ok(range)
     }
 
     /// Reserves and prints by turns: what a reader that goes away leaves behind is one block at most.
-    fn stream(
-        &self,
-        context: &Context,
-        client: &Client,
-        mut sequence: Sequence,
-    ) -> anyhow::Result<()> {
-        if !self.yes {
+    fn stream(&self, context: &Context, mut sequence: Sequence) -> anyhow::Result<()> {
+        let wanted = self.args.count;
+        if !self.args.yes {
             // S12: the blocks may be small, but what is asked for is all of them.
-            sequence.consent(self.count.min(sequence.remaining()))?;
+            sequence.consent(wanted.min(sequence.remaining()))?;
         }
         let mut out = IdWriter::new(io::stdout().lock(), context.printer.is_json());
-        let mut progress = Progress::new(context.printer, self.count);
-        let block = self.block.unwrap_or(BLOCK);
-        let (mut left, mut ask) = (self.count, block.min(self.count));
+        let mut progress = Progress::new(context.printer, wanted);
+        let block = self.args.block.unwrap_or(BLOCK);
+        let (mut left, mut ask) = (wanted, block.min(wanted));
         loop {
-            let range = match client.wait(sequence.reserve(ask)) {
+            let range = match self.reserve(&sequence, ask) {
                 Ok(range) => range,
-                // The last ids of the sequence, as far as they go.
-                Err(Error::Exhausted { left: rest, .. }) if (1..ask).contains(&rest) => {
-                    ask = rest;
-                    continue;
-                }
-                Err(error) => return Err(self.cut_short(error, left)),
+                Err(error) => match error.downcast_ref() {
+                    // The last ids of the sequence, as far as they go.
+                    Some(Error::Exhausted { left: rest, .. }) if (1..ask).contains(rest) => {
+                        ask = *rest;
+                        continue;
+                    }
+                    _ => return Err(self.cut_short(error, left)),
+                },
             };
             out.write(range).map_err(|error| burned(error.into()))?;
             progress.advance(range.len());
-            let first = left == self.count;
+            let first = left == wanted;
             left = left.saturating_sub(range.len());
             if left == 0 {
                 return Ok(());
@@ -125,19 +145,18 @@ impl Args {
             if first {
                 // Connecting is over: from now on every step has the whole timeout.
                 sequence = self
-                    .open(client, sequence.name(), client.timeout())
-                    .map_err(|error| self.cut_short(error, left))?;
+                    .open(sequence.name(), self.client.timeout())
+                    .map_err(|error| self.cut_short(error.into(), left))?;
             }
             ask = block.min(left);
         }
     }
 
     /// An error that comes after ids were printed says how many.
-    fn cut_short(&self, error: Error, left: u64) -> anyhow::Error {
-        let error = anyhow::Error::from(error);
-        match self.count - left {
+    fn cut_short(&self, error: anyhow::Error, left: u64) -> anyhow::Error {
+        match self.args.count - left {
             0 => error,
-            given => error.context(format!("only {given} of {} ids were given", self.count)),
+            given => error.context(format!("only {given} of {} ids were given", self.args.count)),
         }
     }
 }

@@ -3,6 +3,7 @@
 mod advance;
 mod alloc;
 mod alter;
+mod check;
 mod completions;
 mod create;
 mod drop;
@@ -54,6 +55,7 @@ pub(crate) enum Command {
     Advance(advance::Args),
     Alter(alter::Args),
     Drop(drop::Args),
+    Check(check::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -81,6 +83,7 @@ pub(crate) fn run(command: Command, context: &Context) -> anyhow::Result<Exit> {
         Command::Advance(args) => args.run(context),
         Command::Alter(args) => args.run(context),
         Command::Drop(args) => args.run(context),
+        Command::Check(args) => args.run(context),
         Command::Completions(args) => args.run(),
         Command::Man(args) => args.run(),
     }

@@ -121,7 +121,7 @@ fn wrong_arguments() {
     --- stderr
     error: there is no subcommand `aloc`
 
-    hint: they are init, create, alloc, status, list, advance, alter, drop, completions, man
+    hint: they are init, create, alloc, status, list, advance, alter, drop, check, completions, man
     ");
     assert_snapshot!(world.run(&["alloc", "orders", "--json", "--cout", "3"]), @r#"
     exit 2

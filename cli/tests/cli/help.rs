@@ -31,6 +31,7 @@ fn the_command() {
       advance      Move a sequence on, so that all its ids lie beyond a given one
       alter        Widen the bounds of a sequence
       drop         Drop a sequence for good
+      check        Check recorded histories: that no id was given twice, and all else that is promised
       completions  Print a completion script for a shell
       man          Print a manual page, or write all of them to a folder
 
@@ -217,6 +218,10 @@ fn alloc() {
           --yes
               Consent to use more than a million ids and a hundredth of what is left, which can't be
               undone
+
+          --history <FILE>
+              Record to this file, for `lseq check`, every id before it is printed; appends to what is
+              there
 
       -h, --help
               Print help (see a summary with '-h')
@@ -421,6 +426,39 @@ fn drop() {
     [global options]
 
     With --json: what `lseq status` prints, "retired":true.
+    "#);
+}
+
+#[test]
+fn check() {
+    assert_snapshot!(own_help("check"), @r#"
+    exit 0
+    --- stdout
+    Check recorded histories: that no id was given twice, and all else that is promised
+
+    All files are judged as one history of one store. Prints each violation with the lines that show it,
+    and how much there was to judge. Exits with 1 if there is a violation, and with 2 if a file can't be
+    read or is no history.
+
+    Usage: lseq check [OPTIONS] <FILE>...
+
+    Arguments:
+      <FILE>...
+              Histories, as a recorder writes them
+
+    Options:
+          --allow-unexplained-stops
+              Accept stops of which the history holds no cause, as that of a service, which records no
+              faults
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+    [global options]
+
+    With --json: {"violations":[{"property":..,"sequence":..,"problem":..,"operations":[{"operation":..,
+    "client":..,"generator":..,"file":..,"line":..}]}],"found":{..},"torn":[..],"summary":{..}}.
+    found counts all violations of each property, of which the first 100 are described.
     "#);
 }
 

@@ -7,6 +7,7 @@
 
 mod alloc;
 mod bad_input;
+mod check;
 mod crowd;
 mod failures;
 mod help;

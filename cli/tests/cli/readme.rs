@@ -71,5 +71,24 @@ fn live_the_readme_works_on_a_cluster() {
             runs += 1;
         }
     }
-    assert_eq!(runs, 3);
+    assert_eq!(runs, 5);
+}
+
+/// All but what only a cluster has.
+#[test]
+fn the_commands_for_a_cluster_work_on_a_file_too() {
+    let world = World::embedded();
+    let mut runs = 0;
+    for Shown { command, output } in shown() {
+        let Some(arguments) = command.strip_prefix("lseq ") else { continue };
+        if arguments.starts_with("init ") {
+            continue;
+        }
+        let printed = world.done(&words(arguments));
+        if !output.is_empty() {
+            assert_eq!(printed, output, "{command}");
+        }
+        runs += 1;
+    }
+    assert_eq!(runs, 4);
 }
