@@ -4,6 +4,7 @@
 //! it. docs/protocol.md has the statements, docs/design.md the rules that are cited here and why they are there.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::Instant;
@@ -47,6 +48,7 @@ pub(crate) struct Protocol {
     health: Health,
     pace: Pace,
     tape: Tape,
+    warned_of_clocks: AtomicBool,
 }
 
 /// What to write over a row, and what that gives to the caller.
@@ -76,7 +78,8 @@ impl Protocol {
         let Opened { store, register } = opened;
         let health = Health::new(register.clone());
         let (pace, tape) = (Pace::default(), Tape::default());
-        Self { store, register, identity, verify, health, pace, tape }
+        let warned_of_clocks = AtomicBool::new(false);
+        Self { store, register, identity, verify, health, pace, tape, warned_of_clocks }
     }
 
     /// Records what this incarnation does, from now on; `began` is when opening it began.
@@ -267,12 +270,31 @@ impl Protocol {
         Ok(self.check_write_times(&found)?)
     }
 
-    /// S7: the two halves were written together, and not by a clock that is far ahead.
+    /// S7: the two halves were written together.
     fn check_write_times(&self, row: &Row) -> Result<(), Arc<Stop>> {
+        let Some(WriteTimes { value_us, node_us }) = row.written else { return Ok(()) };
+        if value_us == node_us {
+            self.warn_of_clocks(value_us.unwrap_or_default());
+            return Ok(());
+        }
+        let at = |us: Option<i64>| {
+            us.map_or_else(|| "never".to_owned(), |us| format!("{us} us after 1970"))
+        };
+        let evidence = format!("value at {}, node at {}", at(value_us), at(node_us));
+        Err(self.register.stop(StopCause::PlainWrite(evidence)))
+    }
+
+    /// Says once that a clock is wrong. No reason to stop: a node that is ahead writes rows that are sound, and what a
+    /// plain write from the future hides is missed by the cross-check.
+    fn warn_of_clocks(&self, written_us: i64) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        match row.written.and_then(|times| plain_write(times, now)) {
-            Some(evidence) => Err(self.register.stop(StopCause::PlainWrite(evidence))),
-            None => Ok(()),
+        let limit = i64::try_from((now + MAX_AHEAD).as_micros()).unwrap_or(i64::MAX);
+        if written_us > limit && !self.warned_of_clocks.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                sequence = %self.name(), location = %self.register.location, written_us,
+                "the row was written more than a minute ahead of this machine's clock: look at the clocks of the \
+                 store's nodes, and for writes with a timestamp of their own"
+            );
         }
     }
 
@@ -374,20 +396,5 @@ impl Request {
     }
 }
 
-/// How far ahead of this client's clock a write time may be (S7).
+/// How far ahead of this machine's clock a write time may be without a word.
 const MAX_AHEAD: Duration = Duration::from_secs(60);
-
-/// Evidence in the write times that something but a lightweight transaction wrote the row.
-fn plain_write(times: WriteTimes, now: Duration) -> Option<String> {
-    if times.value_us != times.node_us {
-        return Some(format!(
-            "value was written at {:?} and node at {:?} microseconds since 1970",
-            times.value_us, times.node_us
-        ));
-    }
-    let limit = i64::try_from((now + MAX_AHEAD).as_micros()).unwrap_or(i64::MAX);
-    let ahead = times.value_us.filter(|written| *written > limit)?;
-    Some(format!(
-        "its write time {ahead} is more than a minute ahead of this clock, {limit} less 60 s"
-    ))
-}

@@ -66,7 +66,7 @@ pub enum StopCause {
         found: LamportTimestamp,
     },
     /// The write times tell of a write that was not a lightweight transaction (S7).
-    #[error("its row was written without a condition, or by a clock that is ahead: {0}")]
+    #[error("its row was written without a condition: {0}")]
     PlainWrite(String),
     /// The definition changed in a way that no `alter` makes (S10).
     #[error("its definition was {seen}, and is now {found}")]

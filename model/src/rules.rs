@@ -70,7 +70,7 @@ impl Rules {
         verify: Verify::Always,
         shows: Shows::OwnOrFurther,
         apart: Verdict::Stop,
-        ahead: Verdict::Stop,
+        ahead: Verdict::Accept,
         confirming: Confirming::Serial,
         electorate: Electorate::Serial,
         condition: Condition::All,

@@ -22,9 +22,7 @@ pub enum Fault<'a> {
     Drop,
     /// The sequence is created anew under another birth, as an operator does it.
     Recreate,
-    /// A clock runs ahead.
-    Clock,
-    /// Any other: `kill`, `pause`, `partition`, `answer_lost`. It excuses nothing.
+    /// Any other: `kill`, `pause`, `clock`, `partition`, `answer_lost`. It excuses nothing.
     #[serde(untagged, borrow)]
     Other(Cow<'a, str>),
 }
@@ -38,7 +36,6 @@ impl Fault<'_> {
             Self::RowDeleted => Fault::RowDeleted,
             Self::Drop => Fault::Drop,
             Self::Recreate => Fault::Recreate,
-            Self::Clock => Fault::Clock,
             Self::Other(name) => Fault::Other(Cow::Owned(name.into_owned())),
         }
     }
@@ -56,7 +53,6 @@ impl Fault<'_> {
             Self::RowDeleted => matches!(cause, Cause::Missing | Cause::Corrupt | Cause::Gone),
             Self::Drop => cause == Cause::Retired,
             Self::Recreate => cause == Cause::Recreated,
-            Self::Clock => cause == Cause::PlainWrite,
             Self::Other(_) => false,
         }
     }
@@ -70,7 +66,6 @@ impl fmt::Display for Fault<'_> {
             Self::RowDeleted => "row_deleted",
             Self::Drop => "drop",
             Self::Recreate => "recreate",
-            Self::Clock => "clock",
             Self::Other(name) => name,
         })
     }

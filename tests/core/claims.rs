@@ -175,29 +175,39 @@ async fn s7_an_applied_write_that_cannot_be_confirmed_is_burned() {
     assert_eq!(sequence.reserve(5).await.unwrap().first(), 16, "11..=15 is burned");
 }
 
+/// What a call gives that reads its write back, where the row has these write times.
+async fn read_back(written: WriteTimes) -> Result<i64, Error> {
+    let store = FaultyStore::new();
+    let sequence = tens(&store.handle()).await.unwrap();
+    // The answer is lost, so that the row that is read is the one that the test has put there.
+    store.next_swaps([Fault::AnswerLost]);
+    store.delay_swaps(50);
+    store.fail_reads(true);
+    let call = tokio::spawn({
+        let sequence = sequence.clone();
+        async move { sequence.next_id().await }
+    });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let row = stored(&store).await;
+    store.memory.tamper(&orders(), Some(Row { written: Some(written), ..row }));
+    store.fail_reads(false);
+    call.await.unwrap()
+}
+
 #[tokio::test(start_paused = true)]
 async fn s7_write_times_tell_of_a_plain_write() {
-    let far = i64::MAX / 2;
-    for (value_us, node_us) in [(Some(5), Some(6)), (None, Some(6)), (Some(far), Some(far))] {
-        let store = FaultyStore::new();
-        let sequence = tens(&store.handle()).await.unwrap();
-        // The answer is lost, so that the row that is read is the one that the test has put there.
-        store.next_swaps([Fault::AnswerLost]);
-        store.delay_swaps(50);
-        store.fail_reads(true);
-        let call = tokio::spawn({
-            let sequence = sequence.clone();
-            async move { sequence.next_id().await }
-        });
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        let row = stored(&store).await;
-        let written = Some(WriteTimes { value_us, node_us });
-        store.memory.tamper(&orders(), Some(Row { written, ..row }));
-        store.fail_reads(false);
-        let error = call.await.unwrap().unwrap_err();
+    for (value_us, node_us) in [(Some(5), Some(6)), (None, Some(6)), (Some(6), None)] {
+        let error = read_back(WriteTimes { value_us, node_us }).await.unwrap_err();
         let cause = &error.stop().unwrap().cause;
         assert!(matches!(cause, StopCause::PlainWrite(_)), "{cause:?}");
     }
+}
+
+/// It would stop everybody, for as long as the clock was ahead.
+#[tokio::test(start_paused = true)]
+async fn s7_a_node_whose_clock_is_ahead_stops_nobody() {
+    let far = Some(i64::MAX / 2);
+    assert_eq!(read_back(WriteTimes { value_us: far, node_us: far }).await.unwrap(), 1);
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,7 +9,7 @@ use crate::rules::{
 use crate::setup::{Kind, Kinds, Setup};
 
 /// Rules that are needed: without each of them something goes wrong.
-pub(super) const BROKEN: [Case; 20] = [
+pub(super) const BROKEN: [Case; 21] = [
     Case {
         name: "node-alone",
         rule: "S1, S2",
@@ -161,6 +161,15 @@ pub(super) const BROKEN: [Case; 20] = [
         rules: Rules { verify: Verify::OnDoubt, ..RULES },
         setup: Setup::processes(2, 2).disasters(1, Kinds::of(&[Kind::Shadow])),
         outcome: Outcome::Violates(UNIQUE),
+    },
+    Case {
+        name: "clock-compared",
+        rule: "S7",
+        says: "a row that was written over a minute ahead of the client's clock is a stop, and a node's clock is an \
+               hour ahead",
+        rules: Rules { ahead: Verdict::Stop, ..RULES },
+        setup: Setup::processes(2, 2).one(Kind::Skew),
+        outcome: Outcome::Violates(HEALTHY),
     },
     Case {
         name: "two-electorates",

@@ -73,7 +73,6 @@ mod tests {
             ("plain_write", "shadowed"),
             ("drop", "retired"),
             ("recreate", "recreated"),
-            ("clock", "plain_write"),
             ("restore", "gone"),
         ] {
             assert_clean(&STOPPED.replace("restore", fault).replace("regressed", cause));
@@ -84,7 +83,7 @@ mod tests {
     fn a_stop_for_nothing_is_found() {
         let expected = ["cause: sequence `orders`: it stopped (regressed) and nothing in the \
                          history explains it: stop by a/1 at h:5"];
-        for instead in ["kill", "pause", "row_deleted", "restore of invoices"] {
+        for instead in ["kill", "pause", "clock", "row_deleted", "restore of invoices"] {
             let other = STOPPED.replace("restore", instead);
             assert_eq!(found(Property::Cause, &other), expected, "{instead}");
         }
