@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::watch;
+use tokio::sync::broadcast;
 use tokio::time::Instant;
 
 use crate::error::Error;
 
-/// What those who wait for a flight learn at its end; `None` as long as it is under way.
-pub(crate) type Landing = Option<Result<(), Error>>;
+/// What those who wait for a flight learn at its end.
+pub(crate) type Landing = Result<(), Error>;
 
 /// The place in which at most one flight is under way.
 #[derive(Debug, Default)]
@@ -26,7 +26,8 @@ struct State {
 struct Current {
     number: u64,
     overdue: Instant,
-    landing: watch::Receiver<Landing>,
+    /// Those who wait are woken in the order in which they came.
+    landing: broadcast::Receiver<Landing>,
 }
 
 /// The right to have a reservation in flight. However its holder ends, by return, panic or with its runtime,
@@ -35,16 +36,16 @@ struct Current {
 pub(crate) struct Flight {
     runway: Arc<Runway>,
     number: u64,
-    landing: watch::Sender<Landing>,
+    landing: broadcast::Sender<Landing>,
 }
 
 /// What a caller who wants to fly gets.
 #[derive(Debug)]
 pub(crate) enum Boarding {
     /// The flight is the caller's to make; the receiver tells of its end.
-    Mine(Flight, watch::Receiver<Landing>),
+    Mine(Flight, broadcast::Receiver<Landing>),
     /// Another flight is under way, of which the receiver tells the end; it is given up when it is overdue.
-    Another(watch::Receiver<Landing>, Instant),
+    Another(broadcast::Receiver<Landing>, Instant),
 }
 
 impl Runway {
@@ -62,12 +63,12 @@ impl Runway {
     pub(crate) fn board(self: &Arc<Self>, overdue: Instant) -> Boarding {
         let mut state = self.lock();
         if let Some(current) = state.current.as_ref().filter(|c| Instant::now() < c.overdue) {
-            return Boarding::Another(current.landing.clone(), current.overdue);
+            return Boarding::Another(current.landing.resubscribe(), current.overdue);
         }
         state.started += 1;
         let number = state.started;
-        let (sender, landing) = watch::channel(None);
-        state.current = Some(Current { number, overdue, landing: landing.clone() });
+        let (sender, landing) = broadcast::channel(1);
+        state.current = Some(Current { number, overdue, landing: sender.subscribe() });
         Boarding::Mine(Flight { runway: self.clone(), number, landing: sender }, landing)
     }
 }
@@ -82,7 +83,8 @@ impl Flight {
     pub(crate) fn land(self, landing: Result<(), Error>) {
         // The place is free before anybody hears of it, so that who hears of it can start.
         self.leave();
-        self.landing.send_replace(Some(landing));
+        // Nobody may be waiting any more.
+        drop(self.landing.send(landing));
     }
 
     fn leave(&self) {

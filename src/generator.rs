@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::broadcast;
 use tokio::time::Instant;
 
 use crate::buffer::Buffer;
@@ -206,16 +206,14 @@ impl Generator {
     /// Waits for a flight's end, the time when it is overdue, or this caller's deadline, whichever comes first.
     async fn landed(
         &self,
-        mut landing: watch::Receiver<Landing>,
+        mut landing: broadcast::Receiver<Landing>,
         overdue: Instant,
         waiting: &mut Waiting,
-    ) -> Result<Landing, Error> {
+    ) -> Result<Option<Landing>, Error> {
         waiting.check(self)?;
         let until = overdue.min(waiting.deadline);
-        let landed = tokio::time::timeout_at(until, landing.wait_for(Option::is_some)).await;
-        // Cloned at once: the guard must not be held across an await.
-        match landed.map(|heard| heard.map(|landing| landing.clone())) {
-            Ok(Ok(landing)) => Ok(landing),
+        match tokio::time::timeout_at(until, landing.recv()).await {
+            Ok(Ok(landing)) => Ok(Some(landing)),
             // It ended without a word: a panic, or its runtime has gone (S11).
             Ok(Err(_)) => {
                 tokio::time::sleep(LOST_FLIGHT_PAUSE).await;

@@ -16,10 +16,12 @@ use crate::identity::{Identity, Tag};
 const GONE: Duration = Duration::from_secs(5);
 /// More rivals than these are not counted: they can't all be seen within that time.
 const MOST: usize = 1024;
+/// How many writes in a row are one turn. Who has the row moves it at once again while the others wait.
+const TURN: u32 = 4;
 /// The largest window.
 const LARGEST: Duration = Duration::from_secs(5);
 
-/// The window from which waits are drawn: three times what all rivals that were seen lately could write once,
+/// The window from which waits are drawn: twice the time in which all rivals that were seen lately could have a turn,
 /// and a quarter more with each conflict in a row, since some of them were not seen.
 #[derive(Debug, Default)]
 pub(crate) struct Pace(Mutex<Crowd>);
@@ -32,6 +34,8 @@ struct Crowd {
     service: Duration,
     /// How many conflicts there were since the last success.
     conflicts: u32,
+    /// How many more writes belong to this turn.
+    left: u32,
 }
 
 impl Crowd {
@@ -40,7 +44,7 @@ impl Crowd {
         // A rival may go unseen, with a tag like one's own (S2).
         let rivals = self.rivals.len().max(usize::from(self.conflicts > 0));
         let round = self.service * u32::try_from(rivals).unwrap_or(u32::MAX);
-        (round * 3).mul_f64(1.0 + f64::from(self.conflicts) / 4.0).min(LARGEST)
+        (round * 2 * TURN).mul_f64(1.0 + f64::from(self.conflicts) / 4.0).min(LARGEST)
     }
 }
 
@@ -65,6 +69,7 @@ impl Pace {
     pub(crate) fn lost(&self) {
         let mut crowd = self.lock();
         crowd.conflicts = crowd.conflicts.saturating_add(1);
+        crowd.left = 0;
     }
 
     /// A write was applied, and took this long.
@@ -79,10 +84,19 @@ impl Pace {
     /// Waits for a random time within the window, at most half of what is left (S13). Whether it had to.
     pub(crate) async fn wait(&self, identity: &Identity, deadline: Instant) -> bool {
         let left = deadline.saturating_duration_since(Instant::now());
-        let bound = self.lock().window().min(left / 2);
-        if bound.is_zero() {
-            return false;
-        }
+        let bound = {
+            let mut crowd = self.lock();
+            let bound = crowd.window().min(left / 2);
+            if bound.is_zero() {
+                return false;
+            }
+            if crowd.left > 0 {
+                crowd.left -= 1;
+                return false;
+            }
+            crowd.left = TURN - 1;
+            bound
+        };
         tokio::time::sleep(bound.mul_f64(identity.fraction())).await;
         true
     }
@@ -114,12 +128,12 @@ mod tests {
             pace.saw(rival.attempt().unwrap(), &own);
         }
         pace.saw(Uuid::nil(), &own);
-        assert_eq!(window(&pace), 60 * MS, "three of them, each seen in other attempts or once");
+        assert_eq!(window(&pace), 240 * MS, "three of them, however often each was seen");
         pace.lost();
         pace.lost();
-        assert_eq!(window(&pace), 90 * MS);
+        assert_eq!(window(&pace), 360 * MS);
         pace.won(30 * MS);
-        assert_eq!(window(&pace), 63_750 * MS / 1000, "one slow write tells little");
+        assert_eq!(window(&pace), 255 * MS, "one slow write tells little");
         tokio::time::advance(GONE).await;
         assert_eq!(window(&pace), Duration::ZERO);
     }
@@ -130,7 +144,27 @@ mod tests {
         pace.won(10 * MS);
         pace.saw(own.attempt().unwrap(), &own);
         pace.lost();
-        assert_eq!(window(&pace), 25 * MS);
+        assert_eq!(window(&pace), 100 * MS);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_turn_is_some_writes_in_a_row_and_ends_with_a_conflict() {
+        let (pace, own) = (Pace::default(), client());
+        let deadline = Instant::now() + 1000 * MS;
+        pace.won(MS);
+        pace.saw(client().attempt().unwrap(), &own);
+        let mut waits = Vec::new();
+        for turn in 0..3 {
+            for _ in 0..TURN {
+                waits.push(pace.wait(&own, deadline).await);
+            }
+            if turn == 1 {
+                pace.wait(&own, deadline).await;
+                pace.lost();
+            }
+        }
+        let turn = [true, false, false, false];
+        assert_eq!(waits, [turn, turn, turn].concat());
     }
 
     #[tokio::test(start_paused = true)]
