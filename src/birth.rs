@@ -9,7 +9,6 @@ use crate::backoff::Backoff;
 use crate::definition::Definition;
 use crate::effort::Effort;
 use crate::error::Error;
-use crate::identity::{self, Entropy};
 use crate::reserve::Protocol;
 use crate::stop::StopCause;
 use crate::store::{Row, Swapped};
@@ -68,7 +67,6 @@ impl Protocol {
     pub(crate) async fn create(
         &self,
         definition: Definition,
-        entropy: &dyn Entropy,
         deadline: Instant,
     ) -> Result<bool, Error> {
         // S6: serial reads ask a majority. A replica outside of it that remembers the sequence forbids a new start.
@@ -80,7 +78,7 @@ impl Protocol {
                 Found::Nothing => Err(self.register().describe(StopCause::Missing).into()),
             };
         }
-        let row = Row::unused(definition, identity::birth(entropy)?);
+        let row = Row::unused(definition, self.identity().birth()?);
         if let Some(created) = self.bear(&row, deadline).await? {
             return Ok(created);
         }

@@ -190,7 +190,7 @@ impl SequenceBuilder {
         }
         if let Some(definition) = self.expected.filter(|_| self.create) {
             // `false` is as good: another client has just created it.
-            protocol.create(definition, &*self.entropy, deadline).await?;
+            protocol.create(definition, deadline).await?;
         }
         match protocol.find(deadline).await? {
             Found::Sequence(row) => Ok(row),

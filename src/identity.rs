@@ -69,6 +69,13 @@ impl Identity {
         Ok(uuid::Builder::from_custom_bytes(bytes).into_uuid())
     }
 
+    /// A uuid for a birth (S6): all bits drawn.
+    pub(crate) fn birth(&self) -> Result<Uuid, Error> {
+        let mut bytes = [0; 16];
+        fill(&*self.entropy, &mut bytes)?;
+        Ok(uuid::Builder::from_custom_bytes(bytes).into_uuid())
+    }
+
     /// A fraction in 0..1, for jitter. Without entropy there is no jitter, which is slow and not unsafe.
     pub(crate) fn fraction(&self) -> f64 {
         let mut bytes = [0; 4];
@@ -81,13 +88,6 @@ impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Identity").field("tag", &self.tag).finish_non_exhaustive()
     }
-}
-
-/// A uuid for a birth (S6): all bits drawn.
-pub(crate) fn birth(entropy: &dyn Entropy) -> Result<Uuid, Error> {
-    let mut bytes = [0; 16];
-    fill(entropy, &mut bytes)?;
-    Ok(uuid::Builder::from_custom_bytes(bytes).into_uuid())
 }
 
 fn fill(entropy: &dyn Entropy, bytes: &mut [u8]) -> Result<(), Error> {

@@ -8,7 +8,6 @@ use crate::birth::Found;
 use crate::definition::Definition;
 use crate::effort::Effort;
 use crate::error::Error;
-use crate::identity::{self, OsEntropy};
 use crate::reserve::{Plan, Protocol};
 use crate::stop::StopCause;
 use crate::store::{Change, Row, Swapped};
@@ -38,7 +37,7 @@ impl Call {
     pub(super) async fn create(&self, definition: Definition) -> Result<bool, Error> {
         match self.protocol.find(self.deadline).await? {
             Found::Sequence(_) => Ok(false),
-            Found::Nothing => self.protocol.create(definition, &OsEntropy, self.deadline).await,
+            Found::Nothing => self.protocol.create(definition, self.deadline).await,
         }
     }
 
@@ -123,7 +122,7 @@ impl Call {
         if advance.dry_run {
             return Ok(Some(advanced));
         }
-        let created = identity::birth(&OsEntropy)?;
+        let created = self.protocol.identity().birth()?;
         let to = LamportTimestamp::new(after, self.protocol.identity().attempt()?);
         // S6: the birth first, so that nobody takes the new row for the old sequence's.
         let announced = self.protocol.announce(created, Some(birth), self.deadline).await?;

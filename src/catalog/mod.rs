@@ -2,6 +2,7 @@
 
 mod call;
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use self::call::Call;
 use crate::builder::TIMEOUT;
 use crate::definition::{Definition, InvalidName, SequenceName};
 use crate::error::Error;
-use crate::identity::{Identity, OsEntropy};
+use crate::identity::{Entropy, Identity, OsEntropy};
 use crate::reserve::{Protocol, Verify};
 use crate::runtime;
 use crate::store::{Listed, Row, StoreErrorKind, StoreHandle};
@@ -23,11 +24,12 @@ use crate::timestamp::LamportTimestamp;
 /// All methods take anything that can be a [`SequenceName`]. Each is bounded by the catalog's timeout, and ends
 /// with [`Error::Unavailable`], [`Error::Contended`] or [`Error::Unknown`] at the latest then; the variants say
 /// what changed. A future that is dropped does not end its work half way: it goes on in a task of its own.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Catalog {
     store: StoreHandle,
     timeout: Duration,
     recording: Recording,
+    entropy: Arc<dyn Entropy>,
 }
 
 /// What the store knows of one sequence.
@@ -146,7 +148,8 @@ impl Advanced {
 impl Catalog {
     /// The catalog of `store`, with a timeout of 10 seconds a call.
     pub fn new(store: &StoreHandle) -> Self {
-        Self { store: store.clone(), timeout: TIMEOUT, recording: Recording::default() }
+        let entropy = Arc::new(OsEntropy);
+        Self { store: store.clone(), timeout: TIMEOUT, recording: Recording::default(), entropy }
     }
 
     /// How long a call may take.
@@ -162,6 +165,14 @@ impl Catalog {
     #[must_use]
     pub fn record(mut self, recorder: &crate::history::Recorder) -> Self {
         self.recording = recorder.into();
+        self
+    }
+
+    /// Where uuids come from. The default is the operating system (S2).
+    #[cfg(feature = "testing")]
+    #[must_use]
+    pub fn entropy(mut self, entropy: Arc<dyn Entropy>) -> Self {
+        self.entropy = entropy;
         self
     }
 
@@ -317,8 +328,14 @@ impl Catalog {
         let name = name.try_into().map_err(Into::into)?;
         let deadline = Instant::now() + self.timeout;
         self.store.check(deadline).await?;
-        let identity = Identity::draw(Arc::new(OsEntropy))?;
+        let identity = Identity::draw(self.entropy.clone())?;
         let protocol = Protocol::new(self.store.open(&name), identity, Verify::Always);
         Ok(Call { protocol, deadline, recording: self.recording.clone() })
+    }
+}
+
+impl fmt::Debug for Catalog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Catalog").field(&self.store).finish()
     }
 }

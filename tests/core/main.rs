@@ -13,3 +13,4 @@ mod faulty;
 mod flight;
 mod marks;
 mod observe;
+mod simulation;

@@ -16,7 +16,7 @@ use super::options::invalid;
 use super::statements::{Action, Tables};
 use super::warnings::{self, Setting};
 use crate::error::Error;
-use crate::identity::{self, OsEntropy};
+use crate::identity::{Identity, OsEntropy};
 use crate::store::{StoreError, StoreErrorKind, Swapped};
 
 /// What a cluster has of the tables of a [`CqlStore`], and how to make the rest.
@@ -308,9 +308,10 @@ impl Schema {
             };
             last = Some(end);
             for listed in rows.iter().filter(|listed| is_adopted(&listed.row)) {
-                let birth = identity::birth(&OsEntropy).map_err(|error| {
-                    StoreError::new(StoreErrorKind::NotApplied, error.to_string())
-                })?;
+                let birth =
+                    Identity::draw(Arc::new(OsEntropy)).and_then(|own| own.birth()).map_err(
+                        |error| StoreError::new(StoreErrorKind::NotApplied, error.to_string()),
+                    )?;
                 let (name, values) = (&listed.name, (listed.name.as_str(), birth));
                 let outcome =
                     client.write(Action::WriteBirth, Some(name), values, deadline).await?;
