@@ -48,6 +48,12 @@ impl Buffer {
         }
     }
 
+    /// A planted bug: a block is put without a look at what was given.
+    #[cfg(planted_bug = "cancelled-block-reused")]
+    pub(crate) fn put_again(&mut self, block: Reservation) {
+        self.blocks.push_back(block);
+    }
+
     /// The next id.
     pub(crate) fn next(&mut self) -> Option<i64> {
         self.take_up_to(1).map(|range| range.first())
@@ -83,6 +89,9 @@ impl Buffer {
             return;
         }
         self.last = floor;
+        if cfg!(planted_bug = "observe-keeps-buffer") {
+            return;
+        }
         for block in std::mem::take(&mut self.blocks) {
             self.put(block);
         }

@@ -293,8 +293,16 @@ impl Definition {
     /// The next `count` ids after `base`, fewer near the end (S12); `None` when there are none.
     pub(crate) fn ids_after(&self, base: i64, count: u64) -> Option<IdRange> {
         let base = self.align(base)?;
-        let count = count.min(self.remaining(base));
-        let first = range::offset(base, self.increment_by, 1)?;
+        let count = if cfg!(planted_bug = "last-range-unclipped") {
+            count
+        } else {
+            count.min(self.remaining(base))
+        };
+        let first = if cfg!(planted_bug = "range-from-old-value") {
+            base
+        } else {
+            range::offset(base, self.increment_by, 1)?
+        };
         let last = range::offset(base, self.increment_by, count)?;
         (count > 0).then(|| IdRange::new(first, last, self.increment_by()))?
     }

@@ -79,6 +79,12 @@ impl Flight {
         self.runway.lock().current.as_ref().is_some_and(|current| current.number == self.number)
     }
 
+    /// Whether a caller waits for it, beside the runway.
+    #[cfg(planted_bug = "cancelled-block-reused")]
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.landing.receiver_count() > 1
+    }
+
     /// Ends the flight and tells all who wait for it.
     pub(crate) fn land(self, landing: Result<(), Error>) {
         // The place is free before anybody hears of it, so that who hears of it can start.

@@ -65,7 +65,12 @@ impl Identity {
     pub(crate) fn attempt(&self) -> Result<Uuid, Error> {
         let mut bytes = [0; 16];
         fill(&*self.entropy, &mut bytes)?;
-        bytes[..self.tag.0.len()].copy_from_slice(&self.tag.0);
+        if cfg!(any(planted_bug = "node-alone", planted_bug = "uuid-shared")) {
+            bytes.fill(0);
+        }
+        if !cfg!(planted_bug = "uuid-shared") {
+            bytes[..self.tag.0.len()].copy_from_slice(&self.tag.0);
+        }
         Ok(uuid::Builder::from_custom_bytes(bytes).into_uuid())
     }
 

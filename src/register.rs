@@ -158,8 +158,10 @@ fn contradiction(seen: &Row, found: &Row) -> Option<StopCause> {
         return Some(StopCause::Redefined { seen, found });
     }
     let (was, is) = (seen.timestamp, found.timestamp);
-    let went_back = definition.is_beyond(was.value, is.value);
-    let changed_hands = was.value == is.value && was.node != is.node;
+    let went_back = definition.is_beyond(was.value, is.value)
+        && !cfg!(any(planted_bug = "behind-accepted", planted_bug = "missing-recreated"));
+    let changed_hands =
+        was.value == is.value && was.node != is.node && !cfg!(planted_bug = "other-hands-accepted");
     (went_back || changed_hands).then_some(StopCause::Regressed { seen: was, found: is })
 }
 

@@ -206,7 +206,7 @@ impl Protocol {
                 self.pace.won(began.elapsed());
                 // S1: the first of the two proofs. S4: an applied write raises the mark.
                 self.register.raise(row.changed(change));
-                if self.verify == Verify::Always {
+                if self.verify == Verify::Always && !cfg!(planted_bug = "no-cross-check") {
                     self.cross_check(target, effort).await?;
                 }
                 Ok(Attempt::Ours)
@@ -216,8 +216,15 @@ impl Protocol {
                 self.health.succeeded();
                 effort.conflicts = effort.conflicts.saturating_add(1);
                 self.pace.lost();
+                if cfg!(planted_bug = "clean-false-claimed") {
+                    return Ok(Attempt::Ours);
+                }
                 let found = found.inspect(|found| self.pace.saw(found.node, &self.identity));
                 // S1: a clean `false` is never claimed.
+                if cfg!(planted_bug = "hint-raises-mark") {
+                    let timestamp = found.unwrap_or(row.timestamp);
+                    self.register.raise(Row { timestamp, ..*row });
+                }
                 Ok(match found.and_then(|found| hinted(row, found)) {
                     Some(newer) => Attempt::Stale { newer },
                     None => Attempt::Lost,
@@ -244,7 +251,10 @@ impl Protocol {
         }
         // S3: unknown is not failed. Read back, and claim only by S1.
         let found = self.read_row(effort).await?;
-        if found.timestamp == target {
+        if found.timestamp == target
+            || cfg!(planted_bug = "node-alone") && found.timestamp.node == target.node
+            || cfg!(planted_bug = "unknown-claimed") && found.timestamp.value < target.value
+        {
             // S1: the second proof, this very attempt's uuid and its value in a SERIAL read.
             self.check_write_times(&found)?;
             return Ok(Attempt::Ours);
@@ -302,6 +312,9 @@ impl Protocol {
     async fn read_row(&self, effort: &mut Effort) -> Result<Row, Error> {
         let sent = self.register.mark();
         let found = self.read_register(effort).await?;
+        let sent = if cfg!(planted_bug = "mark-on-arrival") { self.register.mark() } else { sent };
+        #[cfg(planted_bug = "missing-recreated")]
+        let found = self.recreated(sent, found, effort).await?;
         let row = self.register.judge(sent.as_ref(), found)?;
         self.pace.saw(row.timestamp.node, &self.identity);
         Ok(row)
@@ -309,6 +322,24 @@ impl Protocol {
 
     async fn read_register(&self, effort: &mut Effort) -> Result<Option<Row>, Error> {
         self.ask(effort, |p, deadline| p.store.read(p.name(), deadline)).await
+    }
+
+    /// A planted bug: a row that is missing is made anew.
+    #[cfg(planted_bug = "missing-recreated")]
+    async fn recreated(
+        &self,
+        sent: Option<Row>,
+        found: Option<Row>,
+        effort: &mut Effort,
+    ) -> Result<Option<Row>, Error> {
+        let (None, Some(Row { created: Some(created), definition: Some(definition), .. })) =
+            (found, sent)
+        else {
+            return Ok(found);
+        };
+        let anew = Row::unused(definition, created);
+        drop(self.store.insert(self.name(), &anew, effort.deadline).await);
+        self.read_register(effort).await
     }
 
     /// A read, repeated until it answers or the deadline passes: it changes nothing.

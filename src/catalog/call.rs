@@ -79,8 +79,8 @@ impl Call {
         let ((advanced, row), _) = self.protocol.propose(plan, self.deadline).await?;
         if !advance.dry_run {
             // S14: generators on this handle give nothing lower any more, buffered or not.
-            self.protocol.register().raise_floor(advanced.after, &row);
-            self.protocol.tape().advanced(advanced.after);
+            self.protocol.register().raise_floor(advance.above, &row);
+            self.protocol.tape().advanced(advance.above);
         }
         Ok(advanced)
     }
@@ -93,7 +93,11 @@ impl Call {
             return Err(Error::InvalidOption(message));
         }
         let after = definition.align(definition.furthest(before, above)).unwrap_or(before);
-        let after = definition.furthest(before, after);
+        let after = if cfg!(planted_bug = "advance-goes-back") {
+            definition.align(above).unwrap_or(before)
+        } else {
+            definition.furthest(before, after)
+        };
         let left = definition.remaining(before);
         let ids = left - definition.remaining(after);
         if definition.is_leap(before, ids) && advance.max_jump.is_none_or(|most| ids > most) {

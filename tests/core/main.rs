@@ -14,3 +14,4 @@ mod flight;
 mod marks;
 mod observe;
 mod simulation;
+mod stories;

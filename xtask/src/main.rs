@@ -7,6 +7,7 @@ mod exec;
 mod interrupt;
 mod out;
 mod paths;
+mod planted;
 mod test;
 mod tools;
 
@@ -30,6 +31,8 @@ enum Command {
     Test(test::Options),
     /// Measure many clients on one row against the loop that one writes first
     Contention(contention::Options),
+    /// Build the library with one planted bug after the other, and see that the tests catch each
+    PlantedBugs(planted::Options),
 }
 
 /// What a shell reports for a command that Ctrl-C ended.
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         Command::Cluster(command) => cluster::run(command),
         Command::Test(options) => test::run(&options),
         Command::Contention(options) => contention::run(&options),
+        Command::PlantedBugs(options) => planted::run(&options),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

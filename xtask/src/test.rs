@@ -3,7 +3,7 @@
 pub(crate) mod live;
 pub(crate) mod step;
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use self::step::{Step, cargo};
 use crate::cluster::With;
@@ -44,6 +44,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let place = if options.no_cluster { None } else { Some(live::Place::find(&options.with)?) };
     let mut report = Report::default();
     workspace_tests(&mut report)?;
+    simulated_worlds(&mut report)?;
     feature_sets(&mut report)?;
     match place {
         Some(place) => live::run(&place, options.keep, &mut report)?,
@@ -57,6 +58,21 @@ fn workspace_tests(report: &mut Report) -> anyhow::Result<()> {
     let command = cargo(&["test", "--workspace", "--all-features", "--locked"]);
     let count = Step { name: "workspace tests", command, before: "", limit: LIMIT }.run_tests()?;
     report.passed.push(format!("workspace tests ({count})"));
+    Ok(())
+}
+
+/// Worlds of seeds that stay the same, and some that nobody has seen.
+fn simulated_worlds(report: &mut Report) -> anyhow::Result<()> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let fresh = now.as_secs().saturating_mul(1_000_000);
+    for (name, from, seeds) in [("fixed", 0, 20_000), ("fresh", fresh, 2_000)] {
+        let mut command = cargo(&["run", "--quiet", "--all-features", "--locked"]);
+        command.args(["--package", "lamport-seq", "--example", "simulate", "--"]);
+        command.args(["--from", &from.to_string(), "--seeds", &seeds.to_string()]);
+        let name = format!("{seeds} simulated worlds, {name} seeds");
+        Step { name: &name, command, before: "", limit: LIMIT }.run()?;
+        report.passed.push(name);
+    }
     Ok(())
 }
 

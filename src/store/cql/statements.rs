@@ -211,10 +211,14 @@ impl Action {
 /// S8: what every statement has in common, whatever the session's own defaults are.
 pub(super) fn by_the_rules(statement: &mut Statement) {
     // S8: not LOCAL_SERIAL, the driver's default: two datacenters would not meet.
-    statement.set_serial_consistency(Some(SerialConsistency::Serial));
+    if !cfg!(planted_bug = "driver-serial-consistency") {
+        statement.set_serial_consistency(Some(SerialConsistency::Serial));
+    }
     // S8: the driver repeats nothing. Not idempotent, so there is no speculative execution either.
     statement.set_is_idempotent(false);
-    statement.set_retry_policy(Some(Arc::new(FallthroughRetryPolicy::new())));
+    if !cfg!(planted_bug = "driver-retry-policy") {
+        statement.set_retry_policy(Some(Arc::new(FallthroughRetryPolicy::new())));
+    }
 }
 
 #[cfg(test)]
