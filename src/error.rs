@@ -132,7 +132,7 @@ pub enum Error {
         source: StoreError,
     },
     /// Other clients were first until the deadline. Nothing was changed.
-    #[error("sequence `{sequence}`: other clients were first {conflicts} times within {waited:?}")]
+    #[error("sequence `{sequence}`: other clients were first {conflicts} times within {:?}", rounded(*waited))]
     Contended {
         /// The sequence.
         sequence: SequenceName,
@@ -142,7 +142,7 @@ pub enum Error {
         waited: Duration,
     },
     /// The store could not be reached, or refused for now, until the deadline. Nothing was changed.
-    #[error("{location} was not available for {waited:?}")]
+    #[error("{location} was not available for {:?}", rounded(*waited))]
     Unavailable {
         /// The store.
         location: Arc<str>,
@@ -153,7 +153,7 @@ pub enum Error {
     },
     /// The caller's deadline passed while ids were being reserved. No id was given to this caller; what is
     /// reserved goes to the next.
-    #[error("sequence `{sequence}`: no id within {waited:?}")]
+    #[error("sequence `{sequence}`: no id within {:?}", rounded(*waited))]
     TimedOut {
         /// The sequence.
         sequence: SequenceName,
@@ -172,6 +172,12 @@ pub enum Error {
         /// What it said last.
         source: StoreError,
     },
+}
+
+/// In whole milliseconds, for people.
+fn rounded(time: Duration) -> Duration {
+    let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    Duration::from_millis(millis.max(1))
 }
 
 impl Error {

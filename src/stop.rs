@@ -106,6 +106,11 @@ impl Stop {
                 "restart the clients if the sequence was created anew on purpose, beyond every id ever given"
                     .to_owned()
             }
+            StopCause::Corrupt(_) => {
+                "stop its clients, find out what wrote the row, and mend its columns by hand with a conditional \
+                 update: no command touches a row that is not a sequence's (docs/protocol.md has the columns)"
+                    .to_owned()
+            }
             _ => format!(
                 "find out what wrote the row, then raise it above every id ever given \
                  (`lseq advance --above N {name}`) and restart the clients"

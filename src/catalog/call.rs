@@ -99,7 +99,7 @@ impl Call {
             definition.furthest(before, after)
         };
         let left = definition.remaining(before);
-        let ids = left - definition.remaining(after);
+        let ids = left.saturating_sub(definition.remaining(after));
         if definition.is_leap(before, ids) && advance.max_jump.is_none_or(|most| ids > most) {
             let sequence = self.protocol.name().clone();
             return Err(Error::JumpTooFar { sequence, ids, left });
