@@ -1,5 +1,5 @@
-//! The project's own chores, run as `cargo xtask <command>`: real Cassandra clusters for tests,
-//! and the test command.
+//! The project's own chores, run as `cargo xtask <command>`: real Cassandra clusters for tests, the test command,
+//! and the soak.
 
 mod cluster;
 mod contention;
@@ -7,6 +7,7 @@ mod exec;
 mod interrupt;
 mod out;
 mod paths;
+mod soak;
 mod test;
 mod tools;
 
@@ -30,6 +31,8 @@ enum Command {
     Test(test::Options),
     /// Measure many clients on one row against the loop that one writes first
     Contention(contention::Options),
+    /// Let client processes reserve ids under faults of all kinds, and check all that they recorded
+    Soak(soak::Options),
 }
 
 /// What a shell reports for a command that Ctrl-C ended.
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         Command::Cluster(command) => cluster::run(command),
         Command::Test(options) => test::run(&options),
         Command::Contention(options) => contention::run(&options),
+        Command::Soak(options) => soak::run(&options),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
