@@ -59,6 +59,9 @@ pub(crate) struct Options {
     /// What decides the faults and the clients' work [default: drawn, and printed]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    /// Take the build that the tests have made, not a release build
+    #[arg(long)]
+    dev: bool,
     /// Leave the histories in this folder, which must be new or empty [default: target/soak, if it fails]
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
@@ -76,6 +79,8 @@ pub(crate) struct Soak {
     pub(crate) sequences: u16,
     pub(crate) nemesis: Vec<Kind>,
     pub(crate) seed: u64,
+    /// A release build, or the one that the tests have made.
+    pub(crate) release: bool,
     /// Where histories are written.
     pub(crate) dir: PathBuf,
 }
@@ -89,6 +94,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         sequences: options.sequences,
         nemesis: options.nemesis.clone(),
         seed: options.seed.unwrap_or_else(draw),
+        release: !options.dev,
         dir: folder(options.keep.as_deref())?,
     };
     if soak.clients < soak.sequences {
@@ -119,10 +125,11 @@ impl Soak {
     pub(crate) fn brief() -> anyhow::Result<Self> {
         Ok(Self {
             duration: Duration::from_secs(120),
-            clients: 6,
-            sequences: 2,
+            clients: 9,
+            sequences: 3,
             nemesis: vec![Kind::Kill, Kind::Pause, Kind::RestartClient],
             seed: draw(),
+            release: false,
             dir: folder(None)?,
         })
     }
@@ -136,18 +143,19 @@ impl Soak {
     pub(crate) fn again(&self) -> String {
         let kinds: Vec<&str> = self.nemesis.iter().map(|kind| kind.as_str()).collect();
         format!(
-            "cargo xtask soak --duration {}s --clients {} --sequences {} --nemesis {} --seed {}",
+            "cargo xtask soak --duration {}s --clients {} --sequences {} --nemesis {} --seed {}{}",
             self.duration.as_secs(),
             self.clients,
             self.sequences,
             kinds.join(","),
-            self.seed
+            self.seed,
+            if self.release { "" } else { " --dev" }
         )
     }
 
     fn on(&self, shape: &Shape) -> anyhow::Result<Outcome> {
         out::result(format_args!("\n==> soak\n    {}", self.again()));
-        let lseq = Lseq::build(shape)?;
+        let lseq = Lseq::build(shape, self.release)?;
         lseq.prepare(self.sequences)?;
         // A cluster that is not fresh may have been here before.
         let reserved_before = lseq.reserved(self.sequences)?;

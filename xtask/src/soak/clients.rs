@@ -21,7 +21,7 @@ const POLL: Duration = Duration::from_millis(20);
 /// What a client that could not reach the store waits before it is started again.
 const AFTER_FAILURE: Duration = Duration::from_millis(200);
 /// How long a client may take to end by itself when the run is over: it has a few seconds of work, and its timeout.
-const END_LIMIT: Duration = Duration::from_secs(40);
+const END_LIMIT: Duration = Duration::from_secs(60);
 /// How long the operating system may take to stop a process.
 const SIGNAL_LIMIT: Duration = Duration::from_secs(5);
 
@@ -229,7 +229,7 @@ impl Slot {
         // Always the same one, so that none is ever left without a client.
         let sequence = format!("s{}", (self.number - 1) % work.sequences + 1);
         let block = random.between(1, 20);
-        let count = if random.between(1, 8) == 1 { block } else { block * random.between(20, 120) };
+        let count = if random.between(1, 8) == 1 { block } else { block * random.between(10, 60) };
         let mut command = work.lseq.command(&["--timeout", "10s", "alloc", &sequence]);
         command.arg("--count").arg(count.to_string());
         if count == block {

@@ -13,8 +13,8 @@ const BRIEF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs
 const LONG: (Duration, Duration) = (Duration::from_secs(4), Duration::from_secs(16));
 /// How long all is well between a fault and the next.
 const REST: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(6));
-/// A clock is ahead by a second or by an hour, and by all that is between.
-const AHEAD_SECONDS: [u64; 6] = [1, 5, 30, 90, 900, 3600];
+/// How far a clock goes ahead: each of these comes before one comes again. The library warns from a minute on.
+const AHEAD_SECONDS: [u64; 4] = [1, 30, 120, 3600];
 /// Of so many clients one is disturbed at a time.
 const CLIENTS_SHARE: u16 = 3;
 
@@ -63,6 +63,8 @@ pub(super) struct Plan {
     kinds: Vec<Kind>,
     /// What is left of a round, in which every kind comes once.
     round: Vec<Kind>,
+    /// What is left of the seconds by which clocks go ahead.
+    ahead: Vec<u64>,
     nodes: u8,
     clients: u16,
 }
@@ -73,7 +75,16 @@ impl Plan {
         // The order in which somebody writes them is nobody's wish.
         kinds.sort_unstable();
         kinds.dedup();
-        Self { random: Random::new(seed, STREAM), kinds, round: Vec::new(), nodes, clients }
+        let (round, ahead) = (Vec::new(), Vec::new());
+        Self { random: Random::new(seed, STREAM), kinds, round, ahead, nodes, clients }
+    }
+
+    fn ahead(&mut self) -> Duration {
+        if self.ahead.is_empty() {
+            self.ahead = AHEAD_SECONDS.to_vec();
+            self.random.shuffle(&mut self.ahead);
+        }
+        Duration::from_secs(self.ahead.pop().unwrap_or_default())
     }
 
     fn node(&mut self) -> Target {
@@ -108,10 +119,9 @@ impl Iterator for Plan {
             Kind::RestartClient => (Duration::ZERO, Duration::ZERO),
         };
         let lasts = self.random.duration(least, most);
-        let index = self.random.between(1, AHEAD_SECONDS.len() as u64) - 1;
-        let ahead = usize::try_from(index).map_or(0, |index| AHEAD_SECONDS[index]);
+        let ahead = if kind == Kind::Clock { self.ahead() } else { Duration::ZERO };
         let rest = self.random.duration(REST.0, REST.1);
-        Some(Step { kind, target, lasts, ahead: Duration::from_secs(ahead), rest })
+        Some(Step { kind, target, lasts, ahead, rest })
     }
 }
 
@@ -141,6 +151,15 @@ mod tests {
             kinds.sort_unstable();
             assert_eq!(kinds, ALL);
         }
+    }
+
+    #[test]
+    fn a_clock_goes_ahead_by_an_hour_in_every_run() {
+        let clocks = |step: &Step| step.kind == Kind::Clock;
+        let steps = steps(5, &ALL);
+        let ahead = steps.iter().filter(|step| clocks(step)).take(AHEAD_SECONDS.len());
+        assert!(ahead.into_iter().any(|step| step.ahead == Duration::from_secs(3600)));
+        assert!(steps.iter().filter(|step| !clocks(step)).all(|step| step.ahead.is_zero()));
     }
 
     #[test]
