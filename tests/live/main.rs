@@ -9,6 +9,7 @@ mod cql;
 mod example;
 mod examples;
 mod faults;
+mod literal;
 mod outages;
 mod stops;
 mod support;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use lamport_seq::StoreHandle;
 use lamport_seq::store::cql::CqlStore;
+use lamport_seq::store::cql::scylla::client::session::Session;
 use lamport_seq::store::cql::scylla::client::session_builder::SessionBuilder;
 use scylla_proxy::{
     Condition, Node, Proxy, Reaction, RequestFrame, RequestOpcode, RequestReaction, RequestRule,
@@ -23,6 +24,7 @@ pub(crate) const TAG: [u8; 6] = *b"WATCHD";
 /// and then ("Worker await logic bug!", scylla-proxy 0.0.8) once a fault has cut connections.
 pub(crate) struct Wire {
     pub(crate) store: StoreHandle,
+    pub(crate) session: Arc<Session>,
     proxy: RunningProxy,
     attempts: mpsc::UnboundedReceiver<(RequestFrame, Option<TargetShard>)>,
     feedback: mpsc::UnboundedSender<(RequestFrame, Option<TargetShard>)>,
@@ -62,10 +64,11 @@ impl Wire {
             .build()
             .await
             .unwrap();
-        let store = CqlStore::from_session(Arc::new(session), &keyspace.name).unwrap();
+        let session = Arc::new(session);
+        let store = CqlStore::from_session(session.clone(), &keyspace.name).unwrap();
         let store = StoreHandle::new(store.with_request_timeout(request_timeout).unwrap());
         let (feedback, attempts) = mpsc::unbounded_channel();
-        let mut wire = Self { store, proxy, attempts, feedback };
+        let mut wire = Self { store, session, proxy, attempts, feedback };
         wire.set_request_fault(None);
         wire
     }

@@ -2,6 +2,7 @@
 
 mod backend;
 mod certs;
+mod clock;
 mod compose;
 mod cql;
 mod fetch;
@@ -19,10 +20,13 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 
-use self::backend::{Backend, Choice, Fault};
-pub(crate) use self::backend::{Condition, Kind};
+use self::backend::{Backend, Choice};
+pub(crate) use self::backend::{Condition, Fault, Kind};
+pub(crate) use self::clock::set as set_clock;
 use self::lock::Lock;
-pub(crate) use self::shape::{Network, Shape};
+pub(crate) use self::process::state as process_state;
+pub(crate) use self::ready::{clock_of, promises, reaches_another, written_ahead};
+pub(crate) use self::shape::{Network, STORAGE_PORT, Shape};
 pub(crate) use self::up::up;
 use crate::{interrupt, out};
 
@@ -150,6 +154,7 @@ impl Up {
             auth: self.auth,
             tls: self.tls || self.client_certs,
             client_certs: self.client_certs,
+            clocks: false,
             network,
         })
     }
@@ -187,11 +192,13 @@ fn current() -> anyhow::Result<(Shape, Box<dyn Backend>)> {
     Ok((shape, backend))
 }
 
-fn fault(node: u8, fault: Fault) -> anyhow::Result<()> {
+/// Does something to one node of the cluster that is up, and returns when it is done.
+pub(crate) fn fault(node: u8, fault: Fault) -> anyhow::Result<()> {
     running(node)?.inflict(node, fault)
 }
 
-fn start(node: u8) -> anyhow::Result<()> {
+/// Starts a dead node of the cluster that is up, and waits until it answers and sees the others.
+pub(crate) fn start(node: u8) -> anyhow::Result<()> {
     interrupt::install()?;
     let backend = running(node)?;
     let (shape, _) = current()?;
@@ -205,10 +212,16 @@ fn start(node: u8) -> anyhow::Result<()> {
             Condition::Running { .. } => out::note(format_args!("node {node} runs already")),
         }
     }
-    let conditions = conditions(&shape)?.into_iter();
+    whole(&shape)
+}
+
+/// Waits until all nodes that run answer, run as promised and see each other.
+pub(crate) fn whole(shape: &Shape) -> anyhow::Result<()> {
+    let backend = backend::of(shape.kind)?;
+    let conditions = conditions(shape)?.into_iter();
     let running = conditions.filter(|(_, condition)| condition.is_running());
     let nodes: Vec<u8> = running.map(|(node, _)| node).collect();
-    let ready = ready::wait(backend.as_ref(), &shape, &nodes, up::READY_LIMIT);
+    let ready = ready::wait(backend.as_ref(), shape, &nodes, up::READY_LIMIT);
     ready.inspect_err(|error| up::explain(backend.as_ref(), error))
 }
 

@@ -1,5 +1,5 @@
-//! The project's own chores, run as `cargo xtask <command>`: real Cassandra clusters for tests,
-//! and the test command.
+//! The project's own chores, run as `cargo xtask <command>`: real Cassandra clusters for tests, the test command,
+//! and the soak.
 
 mod cluster;
 mod contention;
@@ -8,6 +8,7 @@ mod interrupt;
 mod out;
 mod paths;
 mod planted;
+mod soak;
 mod test;
 mod tools;
 
@@ -33,6 +34,8 @@ enum Command {
     Contention(contention::Options),
     /// Build the library with one planted bug after the other, and see that the tests catch each
     PlantedBugs(planted::Options),
+    /// Let client processes reserve ids under faults of all kinds, and check all that they recorded
+    Soak(soak::Options),
 }
 
 /// What a shell reports for a command that Ctrl-C ended.
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         Command::Test(options) => test::run(&options),
         Command::Contention(options) => contention::run(&options),
         Command::PlantedBugs(options) => planted::run(&options),
+        Command::Soak(options) => soak::run(&options),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -20,6 +20,10 @@ pub(crate) enum Tool {
     Maven,
     /// Makes the certificates of a cluster with TLS.
     OpenSsl,
+    /// Cuts a node off from the others.
+    Nftables,
+    /// Sets the clock of one process.
+    FakeTime,
 }
 
 impl Tool {
@@ -28,6 +32,8 @@ impl Tool {
             Self::Java17 => "openjdk-17-jre-headless",
             Self::Maven => "maven",
             Self::OpenSsl => "openssl",
+            Self::Nftables => "nftables",
+            Self::FakeTime => "faketime",
         }
     }
 
@@ -36,6 +42,8 @@ impl Tool {
             Self::Java17 => "Java 17",
             Self::Maven => "Maven (mvn)",
             Self::OpenSsl => "openssl",
+            Self::Nftables => "nftables (nft)",
+            Self::FakeTime => "libfaketime",
         }
     }
 
@@ -44,6 +52,8 @@ impl Tool {
             Self::Java17 => java17().is_ok(),
             Self::Maven => answers(Command::new("mvn").arg("--version")),
             Self::OpenSsl => answers(Command::new("openssl").arg("version")),
+            Self::Nftables => answers(Command::new("nft").arg("--version")),
+            Self::FakeTime => libfaketime().is_ok(),
         }
     }
 }
@@ -61,8 +71,8 @@ pub(crate) fn require(wanted: &[Tool]) -> anyhow::Result<()> {
     let install = format!("apt-get install --no-install-recommends {}", packages.join(" "));
     if !rustix::process::geteuid().is_root() || !Path::new("/etc/debian_version").exists() {
         bail!(
-            "{names} not found: a cluster needs a running Docker engine with Compose, or Java 17 \
-             and Maven (on Debian or Ubuntu: `{install}`)"
+            "{names} not found (on Debian or Ubuntu: `{install}`); a cluster needs a running \
+             Docker engine with Compose, or Java 17 and Maven"
         );
     }
     out::note(format_args!("{names} not found: running `{install}`"));
@@ -98,4 +108,14 @@ pub(crate) fn java17() -> anyhow::Result<PathBuf> {
             .is_ok_and(|text| text.contains("version \"17."))
     };
     candidates.into_iter().find(is_17).context("Java 17 not found")
+}
+
+/// The library that sets the clock of a process with many threads.
+pub(crate) fn libfaketime() -> anyhow::Result<PathBuf> {
+    let places = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten();
+    let places = places.map(|place| place.path()).chain([PathBuf::from("/usr/lib")]);
+    places
+        .map(|place| place.join("faketime").join("libfaketimeMT.so.1"))
+        .find(|library| library.is_file())
+        .context("libfaketime not found")
 }

@@ -82,6 +82,7 @@ impl Backend for Compose {
     }
 
     fn start_fresh(&self, shape: &Shape) -> anyhow::Result<()> {
+        ensure!(!shape.clocks, "clocks can only be set with `--backend maven`");
         if shape.tls {
             certs::make(shape)?;
         }

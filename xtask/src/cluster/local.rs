@@ -18,7 +18,7 @@ use rustix::process::Signal;
 use super::backend::{Backend, Condition, Fault};
 use super::process::Recorded;
 use super::shape::Shape;
-use super::{certs, fetch, node_files};
+use super::{certs, clock, fetch, node_files};
 use crate::tools::{self, Tool};
 use crate::{out, paths};
 
@@ -46,6 +46,9 @@ impl Backend for Local {
         let jars = fetch::jars()?;
         if shape.tls {
             certs::make(shape)?;
+        }
+        if shape.clocks {
+            tools::require(&[Tool::FakeTime])?;
         }
         // The folders of a larger cluster before this one would only mislead.
         for node in 1..=u8::MAX {
@@ -191,6 +194,7 @@ fn spawn(node: u8) -> anyhow::Result<()> {
         .arg(java)
         .arg(format!("@{}", dir.join("jvm.args").display()))
         .arg("org.apache.cassandra.service.CassandraDaemon")
+        .envs(clock::environment(node)?)
         .current_dir(&dir)
         .stdin(Stdio::null())
         .stdout(log.try_clone()?)

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-use super::settings;
 use super::shape::{CQL_PORT, STORAGE_PORT, Shape};
+use super::{clock, settings};
 use crate::paths;
 
 /// Packages that Cassandra looks into although the Java platform does not export them, as its own
@@ -69,6 +69,9 @@ pub(crate) fn write(shape: &Shape, node: u8, jars: &Path) -> anyhow::Result<()> 
     for (name, text) in files {
         let path = dir.join(name);
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    if shape.clocks {
+        clock::write(node)?;
     }
     Ok(())
 }

@@ -69,6 +69,11 @@ impl Recorded {
     }
 }
 
+/// The state of any process: `T` is stopped.
+pub(crate) fn state(pid: i32) -> Option<char> {
+    facts(pid).map(|facts| facts.state)
+}
+
 #[cfg(target_os = "linux")]
 fn facts(pid: i32) -> Option<Facts> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

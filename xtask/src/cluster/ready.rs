@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context as _, bail, ensure};
 
@@ -70,13 +70,52 @@ fn check(shape: &Shape, nodes: &[u8]) -> Result<(), (u8, anyhow::Error)> {
     Ok(())
 }
 
+/// What every node says of the settings that are promised; an error if one has others.
+pub(crate) fn promises(shape: &Shape) -> anyhow::Result<Vec<String>> {
+    let told = |node: u8| -> anyhow::Result<String> {
+        check_promises(&mut Connection::open(shape, node)?, node)?;
+        let settings = PROMISED.map(|(name, value)| format!("{name} = {value}"));
+        Ok(format!("node {node}: {}", settings.join(", ")))
+    };
+    shape.numbers().map(told).collect()
+}
+
+/// Whether a node, which itself must answer, gets an answer from one of the others.
+pub(crate) fn reaches_another(shape: &Shape, node: u8) -> anyhow::Result<bool> {
+    let mut node_says = Connection::open(shape, node)?;
+    Ok(node_says.rows(EVERYWHERE, Consistency::Two).is_ok())
+}
+
+/// What time a node has.
+pub(crate) fn clock_of(shape: &Shape, node: u8) -> anyhow::Result<SystemTime> {
+    let mut node_says = Connection::open(shape, node)?;
+    let query = "SELECT currenttimestamp() FROM system.local";
+    let row = node_says.rows(query, Consistency::One)?.pop().unwrap_or_default();
+    let millis = row.first().and_then(|value| value.as_deref()?.try_into().ok());
+    let millis = millis.map(u64::from_be_bytes).context("a node has no time")?;
+    Ok(SystemTime::UNIX_EPOCH + Duration::from_millis(millis))
+}
+
+/// How far ahead of this machine's clock a column of `table` was written.
+pub(crate) fn written_ahead(shape: &Shape, table: &str, column: &str) -> anyhow::Result<Duration> {
+    let query = format!("SELECT WRITETIME({column}) FROM {table}");
+    let rows = Connection::open(shape, 1)?.rows(&query, Consistency::Two)?;
+    let micros = rows.iter().flatten().flatten();
+    let micros =
+        micros.filter_map(|value| Some(u64::from_be_bytes(value.as_slice().try_into().ok()?)));
+    let furthest = SystemTime::UNIX_EPOCH + Duration::from_micros(micros.max().unwrap_or(0));
+    Ok(furthest.duration_since(SystemTime::now()).unwrap_or_default())
+}
+
+/// An empty table that every node has: a read answers when as many nodes do as it asks for.
+const EVERYWHERE: &str = "SELECT view_name FROM system_distributed.view_build_status";
+
 /// Asks one node of which `running` run, and returns the version of the schema that it has.
 fn check_node(shape: &Shape, node: u8, running: usize) -> anyhow::Result<Option<Vec<u8>>> {
     let mut node_says = Connection::open(shape, node)?;
     let peers = node_says.rows("SELECT peer FROM system.peers_v2", Consistency::One)?.len();
     let others = usize::from(shape.nodes) - 1;
     ensure!(peers == others, "knows {peers} of {others} other nodes");
-    // An empty table that every node has: a read answers when that many nodes do.
     let level = match running {
         running if running == usize::from(shape.nodes) => Consistency::All,
         1 => Consistency::One,
@@ -84,7 +123,7 @@ fn check_node(shape: &Shape, node: u8, running: usize) -> anyhow::Result<Option<
         _ => Consistency::Three,
     };
     node_says
-        .rows("SELECT view_name FROM system_distributed.view_build_status", level)
+        .rows(EVERYWHERE, level)
         .with_context(|| format!("does not see {running} nodes up"))?;
     check_promises(&mut node_says, node)?;
     let mut schema = node_says.rows("SELECT schema_version FROM system.local", Consistency::One)?;

@@ -19,12 +19,18 @@ pub(crate) const STORAGE_PORT: u16 = 7000;
 
 /// Everything about a cluster that `cluster up` can be asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a thing of its own that one may ask for"
+)]
 pub(crate) struct Shape {
     pub(crate) kind: Kind,
     pub(crate) nodes: u8,
     pub(crate) auth: bool,
     pub(crate) tls: bool,
     pub(crate) client_certs: bool,
+    /// The nodes' clocks can be set, each for itself, while they run.
+    pub(crate) clocks: bool,
     pub(crate) network: Network,
 }
 
@@ -59,7 +65,7 @@ impl FromStr for Network {
 impl Shape {
     /// Nodes that anyone may talk to.
     pub(crate) fn plain(kind: Kind, network: Network, nodes: u8) -> Self {
-        Self { kind, nodes, auth: false, tls: false, client_certs: false, network }
+        Self { kind, nodes, auth: false, tls: false, client_certs: false, clocks: false, network }
     }
 
     /// One node that wants a password and TLS.
@@ -118,10 +124,10 @@ impl Shape {
     }
 
     fn to_text(&self) -> String {
-        let Self { kind, nodes, auth, tls, client_certs, network } = self;
+        let Self { kind, nodes, auth, tls, client_certs, clocks, network } = self;
         format!(
             "kind={}\nnodes={nodes}\nauth={auth}\ntls={tls}\nclient_certs={client_certs}\n\
-             network={network}\n",
+             clocks={clocks}\nnetwork={network}\n",
             kind.as_str()
         )
     }
@@ -143,6 +149,7 @@ impl Shape {
             auth: value("auth")?.parse()?,
             tls: value("tls")?.parse()?,
             client_certs: value("client_certs")?.parse()?,
+            clocks: value("clocks")?.parse()?,
             network: value("network")?.parse()?,
         })
     }
@@ -152,9 +159,12 @@ impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let s = if self.nodes == 1 { "" } else { "s" };
         write!(f, "{} node{s}", self.nodes)?;
-        for (is_on, word) in
-            [(self.auth, "auth"), (self.tls, "TLS"), (self.client_certs, "client certificates")]
-        {
+        for (is_on, word) in [
+            (self.auth, "auth"),
+            (self.tls, "TLS"),
+            (self.client_certs, "client certificates"),
+            (self.clocks, "clocks that can be set"),
+        ] {
             if is_on {
                 write!(f, ", {word}")?;
             }
@@ -175,7 +185,7 @@ mod tests {
     fn a_shape_survives_its_file() {
         for kind in [Kind::Docker, Kind::Maven] {
             let network = "127.9.8".parse().unwrap();
-            let shape = Shape { nodes: 2, ..Shape::secured(kind, network) };
+            let shape = Shape { nodes: 2, clocks: true, ..Shape::secured(kind, network) };
             assert_eq!(Shape::from_text(&shape.to_text()).unwrap(), shape);
         }
     }

@@ -7,6 +7,7 @@ use anyhow::{Context as _, bail};
 use super::Report;
 use super::step::{Step, cargo};
 use crate::cluster::{self, Condition, Kind, Network, Shape, With};
+use crate::soak::Soak;
 use crate::{out, paths};
 
 const LIMIT: Duration = Duration::from_secs(30 * 60);
@@ -72,6 +73,7 @@ pub(super) fn run(place: &Place, keep: bool, report: &mut Report) -> anyhow::Res
             // Nodes are killed only where they are ours.
             let is_ours = cluster::contact_points().is_ok_and(|ours| ours == *given);
             live(given, is_ours, "", report)?;
+            report.skipped.push(format!("soak ({CASSANDRA} is set)"));
             report.skipped.push(format!("secured tests ({CASSANDRA} is set)"));
             return Ok(());
         }
@@ -83,6 +85,7 @@ pub(super) fn run(place: &Place, keep: bool, report: &mut Report) -> anyhow::Res
         let before = "cargo xtask cluster up && ";
         live(&shape.contact_points(), true, before, report)?;
         check_all_run(&shape)?;
+        soak(&shape, report)?;
     }
     let shape = Shape::secured(kind, network);
     let _cluster = Cluster::up(&shape, keep)?;
@@ -105,6 +108,14 @@ fn live(
     command.env(CASSANDRA, contact_points).env(XTASK, std::env::current_exe()?);
     let count = Step { name: "live tests", command, before, limit: LIMIT }.run_tests()?;
     report.passed.push(format!("live tests ({count})"));
+    Ok(())
+}
+
+/// Two minutes of faults, on the cluster that the tests have left whole.
+fn soak(shape: &Shape, report: &mut Report) -> anyhow::Result<()> {
+    let soak = Soak::brief()?;
+    soak.run_on(shape).with_context(|| format!("run it again with `{}`", soak.again()))?;
+    report.passed.push("soak (2 min)".to_owned());
     Ok(())
 }
 
