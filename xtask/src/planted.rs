@@ -90,8 +90,9 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
 
 /// Runs simulated worlds until one is not clean, and says what was wrong there.
 fn simulate(bug: &str, seeds: u32) -> anyhow::Result<Option<String>> {
-    let mut command = planted(bug, &["run", "--quiet", "--locked", "--package", "lamport-seq"])?;
-    command.args(["--example", "simulate", "--", "--seeds", &seeds.to_string()]);
+    let package = "lamport-seq-simulate";
+    let mut command = planted(bug, &["run", "--quiet", "--locked", "--package", package])?;
+    command.args(["--", "--seeds", &seeds.to_string()]);
     let output = command.stdout(Stdio::null()).output().context("cargo can't be run")?;
     let told = String::from_utf8_lossy(&output.stderr);
     let violation = told.lines().find(|line| line.starts_with("seed "));
@@ -104,7 +105,9 @@ fn simulate(bug: &str, seeds: u32) -> anyhow::Result<Option<String>> {
 
 /// Runs tests, and names the first that fails.
 fn test(bug: &str, which: &[&str]) -> anyhow::Result<Option<String>> {
-    let mut command = planted(bug, &["test", "--quiet", "--locked", "--package", "lamport-seq"])?;
+    let package = "lamport-seq";
+    let arguments = ["test", "--quiet", "--locked", "--all-features", "--package", package];
+    let mut command = planted(bug, &arguments)?;
     command.args(which);
     let output = command.output().context("cargo can't be run")?;
     let told = String::from_utf8_lossy(&output.stdout);
@@ -121,8 +124,8 @@ fn test(bug: &str, which: &[&str]) -> anyhow::Result<Option<String>> {
 /// A cargo that builds the workspace's own crates, and nothing else, with a bug.
 fn planted(bug: &str, arguments: &[&str]) -> anyhow::Result<Command> {
     let wrapper = wrapper(&paths::workspace().join("target").join("planted"), bug)?;
-    let mut command = cargo(&arguments[..1]);
-    command.arg("--all-features").args(&arguments[1..]).env("RUSTC_WORKSPACE_WRAPPER", wrapper);
+    let mut command = cargo(arguments);
+    command.env("RUSTC_WORKSPACE_WRAPPER", wrapper);
     Ok(command)
 }
 

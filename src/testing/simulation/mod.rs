@@ -2,7 +2,7 @@
 //!
 //! [`run`] makes a world from a seed, lets it run with the library's real code, and judges its history by
 //! [`history::check`](crate::history::check()). The same seed gives the same world, to the byte. A seed that fails is
-//! run again alone: `cargo run --release --example simulate -- --seed 42`.
+//! run again alone: `cargo run --release -p lamport-seq-simulate -- --seed 42`.
 //!
 //! Authors of stores and of clients can use the parts: [`SimulatedStore`] is a store with faults to order.
 //!

@@ -1,7 +1,7 @@
 //! Simulated worlds, one for each seed: clients, an operator and a store that goes wrong. Fails if one is not clean.
 //!
-//!     cargo run --release --example simulate --features testing,history -- --seeds 20000
-//!     cargo run --release --example simulate --features testing,history -- --seed 42 --print
+//!     cargo run --release -p lamport-seq-simulate -- --seeds 20000
+//!     cargo run --release -p lamport-seq-simulate -- --seed 42 --print
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "its result is what it prints")]
 
@@ -109,7 +109,7 @@ fn main() -> ExitCode {
             if !run.is_clean() && !failed.swap(true, Ordering::Relaxed) {
                 eprint!("{run}");
                 eprintln!(
-                    "again: cargo run --release --example simulate --features testing,history -- --seed {seed} --print"
+                    "again: cargo run --release -p lamport-seq-simulate -- --seed {seed} --print"
                 );
             }
             mine.push(run);
