@@ -137,6 +137,31 @@ impl Register {
         self.judge(sent, found)
     }
 
+    /// The mark where it lies beyond `row`: a sibling has seen the row further on, and a write from where it was could
+    /// only be applied if it went back (S4).
+    pub(crate) fn latest(&self, row: Row) -> Row {
+        self.mark().map_or(row, |mark| further(row, mark))
+    }
+
+    /// S4: judges a write from `old` that was applied. `false`: while it was under way, a sibling has seen the row
+    /// beyond it. Whether that was afterwards, or before the row went back, nobody can tell.
+    pub(crate) fn judge_written(&self, old: &Row, new: Row) -> Result<bool, Arc<Stop>> {
+        let is_beyond =
+            |a: &Row, b: &Row| old.definition().is_beyond(a.timestamp.value, b.timestamp.value);
+        let seen =
+            self.mark().filter(|mark| is_beyond(mark, old) && mark.timestamp != new.timestamp);
+        self.raise(new);
+        match seen {
+            Some(mark) if is_beyond(&mark, &new) => Ok(false),
+            // It would have had to go through where the sibling has seen it.
+            Some(mark) => {
+                let (seen, found) = (mark.timestamp, new.timestamp);
+                Err(self.stop(StopCause::Regressed { seen, found }))
+            }
+            None => Ok(true),
+        }
+    }
+
     /// S4: raises the mark to `row`, which a SERIAL read or an applied write has shown. It never goes back.
     pub(crate) fn raise(&self, row: Row) {
         let mut known = self.lock();

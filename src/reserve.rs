@@ -137,6 +137,7 @@ impl Protocol {
         self.await_turn(&mut row, &mut effort).await?;
         loop {
             self.register.check()?;
+            row = self.register.latest(row);
             let (value, gives) = match plan(&row) {
                 Ok(Plan::Move { value, gives }) => (value, gives),
                 Ok(Plan::Keep(gives)) if fresh => return Ok((gives, row.timestamp)),
@@ -205,7 +206,13 @@ impl Protocol {
                 self.health.succeeded();
                 self.pace.won(began.elapsed());
                 // S1: the first of the two proofs. S4: an applied write raises the mark.
-                self.register.raise(row.changed(change));
+                if !self.register.judge_written(row, row.changed(change))? {
+                    effort.doubt.get_or_insert_with(|| {
+                        let message = "the write was applied, and the row was seen beyond it before the answer came";
+                        StoreError::new(StoreErrorKind::Unknown, message)
+                    });
+                    return Ok(Attempt::Lost);
+                }
                 if self.verify == Verify::Always && !cfg!(planted_bug = "no-cross-check") {
                     self.cross_check(target, effort).await?;
                 }
