@@ -64,8 +64,13 @@ impl Nemesis<'_> {
         self.rest(Duration::from_secs(3))?;
         for step in plan {
             let needs = if step.kind == Kind::Kill { LONGEST_STEP } else { step.lasts };
-            if Instant::now() + needs >= over {
+            if Instant::now() >= over {
                 break;
+            }
+            if Instant::now() + needs >= over {
+                // What takes less time may still fit.
+                self.rest(POLL)?;
+                continue;
             }
             let at = began.elapsed().as_secs();
             out::note(format_args!("{:>3}:{:02}  {step}", at / 60, at % 60));
