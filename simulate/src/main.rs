@@ -53,6 +53,7 @@ fn args() -> Result<Args, String> {
 /// What there was in all worlds together.
 #[derive(Default)]
 struct Total {
+    worlds: u64,
     sums: BTreeMap<&'static str, u64>,
     happened: BTreeMap<&'static str, u64>,
     accidents: BTreeMap<String, u64>,
@@ -61,6 +62,7 @@ struct Total {
 impl Total {
     fn add(&mut self, run: &Run) {
         let summary = &run.report.summary;
+        self.worlds += 1;
         for (what, number) in [
             ("generators", summary.generators),
             ("ids", summary.ids),
@@ -128,7 +130,7 @@ fn main() -> ExitCode {
     let total = total.into_inner().unwrap_or_else(PoisonError::into_inner);
     println!(
         "{} worlds from seed {} in {seconds:.1} s on {} threads",
-        args.seeds, args.from, args.threads
+        total.worlds, args.from, args.threads
     );
     for (what, number) in total.sums.iter().chain(&total.happened) {
         println!("{number:>12} {what}");
