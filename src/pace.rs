@@ -18,6 +18,9 @@ const GONE: Duration = Duration::from_secs(5);
 const MOST: usize = 1024;
 /// How many writes in a row are one turn. Who has the row moves it at once again while the others wait.
 const TURN: u32 = 4;
+/// What a write is taken to take before one was seen. A first one that a fault has held up would make a client that
+/// has just begun wait for seconds; one that takes longer is believed by and by.
+const SERVICE: Duration = Duration::from_millis(10);
 /// The largest window.
 const LARGEST: Duration = Duration::from_secs(5);
 
@@ -26,7 +29,7 @@ const LARGEST: Duration = Duration::from_secs(5);
 #[derive(Debug, Default)]
 pub(crate) struct Pace(Mutex<Crowd>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Crowd {
     /// Who else has moved the row, and when that was seen last.
     rivals: HashMap<Tag, Instant>,
@@ -36,6 +39,12 @@ struct Crowd {
     conflicts: u32,
     /// How many more writes belong to this turn.
     left: u32,
+}
+
+impl Default for Crowd {
+    fn default() -> Self {
+        Self { rivals: HashMap::new(), service: SERVICE, conflicts: 0, left: 0 }
+    }
 }
 
 impl Crowd {
@@ -77,8 +86,7 @@ impl Pace {
         let mut crowd = self.lock();
         crowd.conflicts = 0;
         // The times of writes that others have held up are let in slowly.
-        let known = crowd.service;
-        crowd.service = if known.is_zero() { took } else { took.min(known + known / 16) };
+        crowd.service = took.min(crowd.service + crowd.service / 16);
     }
 
     /// Waits for a random time within the window, at most half of what is left (S13). Whether it had to.
@@ -136,6 +144,15 @@ mod tests {
         assert_eq!(window(&pace), 255 * MS, "one slow write tells little");
         tokio::time::advance(GONE).await;
         assert_eq!(window(&pace), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_has_never_won_waits_as_well_and_not_for_what_a_fault_took() {
+        let (pace, own) = (Pace::default(), client());
+        pace.saw(client().attempt().unwrap(), &own);
+        assert_eq!(window(&pace), 8 * SERVICE);
+        pace.won(Duration::from_secs(3));
+        assert!(window(&pace) < 9 * SERVICE);
     }
 
     #[tokio::test(start_paused = true)]
