@@ -41,7 +41,7 @@ pub(super) fn write(node: u8) -> anyhow::Result<()> {
     set(node, Duration::ZERO)
 }
 
-/// What [`write`] has left for a node, if it has.
+/// What [`write()`] has left for a node, if it has.
 pub(super) fn environment(node: u8) -> anyhow::Result<Vec<(String, String)>> {
     let path = environment_file(node);
     if !path.exists() {
