@@ -229,7 +229,9 @@ impl Protocol {
                 let found = found.inspect(|found| self.pace.saw(found.node, &self.identity));
                 // S1: a clean `false` is never claimed.
                 if cfg!(planted_bug = "hint-raises-mark") {
-                    let timestamp = found.unwrap_or(row.timestamp);
+                    // As one does who looks at the value alone: a mark is a pair.
+                    let value = found.map_or(row.timestamp.value, |found| found.value);
+                    let timestamp = LamportTimestamp::new(value, row.timestamp.node);
                     self.register.raise(Row { timestamp, ..*row });
                 }
                 Ok(match found.and_then(|found| hinted(row, found)) {
