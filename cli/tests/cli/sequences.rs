@@ -89,7 +89,7 @@ fn rows_that_are_no_sequences_are_shown() {
     --- stderr
     error: sequence `b` in sqlite:[FOLDER]/ids.db has stopped: its row is corrupt: the row of sequence `b` can't be used: some columns of its definition are null, and some are not; ids that were buffered are burned
 
-    hint: find out what wrote the row, then raise it above every id ever given (`lseq advance --above N b`) and restart the clients
+    hint: stop its clients, find out what wrote the row, and mend its columns by hand with a conditional update: no command touches a row that is not a sequence's (docs/protocol.md has the columns)
     ");
     assert_snapshot!(world.run(&["status", "c"]), @"
     exit 1

@@ -88,6 +88,7 @@ impl World {
     /// Without what differs from run to run: the test's folder, identities, times.
     pub(crate) fn filtered(&self, text: &str) -> String {
         let text = text.replace(&self.folder.path().display().to_string(), "[FOLDER]");
+        let mut before = "";
         let words = text.split_inclusive([' ', '\n', '"', ',']).map(|piece| {
             let word = piece.trim_end_matches([' ', '\n', '"', ',']);
             let end = &piece[word.len()..];
@@ -95,10 +96,11 @@ impl World {
             let is_tag = word.len() == 12 && hex(word);
             let is_uuid =
                 word.len() == 36 && hex(&word.replace('-', "")) && !word.starts_with("00000000");
-            // As in 5.8ms, 1.2s: how long something took.
+            // As in "for 58ms", "1.2s": how long something took.
             let is_time = word.ends_with('s')
                 && word.starts_with(|c: char| c.is_ascii_digit())
-                && word.contains('.');
+                && (word.contains('.') || before == "for");
+            before = word;
             match (is_tag, is_uuid, is_time) {
                 (true, _, _) => format!("[TAG]{end}"),
                 (_, true, _) => format!("[UUID]{end}"),
