@@ -102,7 +102,9 @@ async fn generators_in_many_tasks_record_a_clean_history() {
     let report = paper.report();
     assert_eq!(report.violations, []);
     assert_eq!(report.summary.ids, ids);
-    assert_eq!((report.summary.generators, report.summary.unknown), (9, 0));
+    assert_eq!(report.summary.generators, 9);
+    // Of no attempt but one that a sibling on its handle saw overtaken before it heard its own answer (S4).
+    assert!(report.summary.unknown < report.summary.reserved / 2, "{:?}", report.summary);
     assert!(report.summary.failed > 0 && report.summary.observed > 100, "{:?}", report.summary);
 }
 
