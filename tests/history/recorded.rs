@@ -105,7 +105,7 @@ async fn generators_in_many_tasks_record_a_clean_history() {
     assert_eq!(report.summary.generators, 9);
     // Of no attempt but one that a sibling on its handle saw overtaken before it heard its own answer (S4).
     assert!(report.summary.unknown < report.summary.reserved / 2, "{:?}", report.summary);
-    assert!(report.summary.failed > 0 && report.summary.observed > 100, "{:?}", report.summary);
+    assert!(report.summary.observed > 100, "{:?}", report.summary);
 }
 
 /// A backup is restored under live generators: two that know better stop, a new one goes on.
