@@ -27,6 +27,12 @@ struct Knowledge {
     floor: Option<i64>,
 }
 
+impl Knowledge {
+    fn raise(&mut self, row: Row) {
+        self.mark = Some(self.mark.map_or(row, |mark| further(mark, row)));
+    }
+}
+
 impl Register {
     pub(crate) fn new(sequence: SequenceName, location: Arc<str>) -> Self {
         Self {
@@ -148,9 +154,12 @@ impl Register {
     pub(crate) fn judge_written(&self, old: &Row, new: Row) -> Result<bool, Arc<Stop>> {
         let is_beyond =
             |a: &Row, b: &Row| old.definition().is_beyond(a.timestamp.value, b.timestamp.value);
-        let seen =
-            self.mark().filter(|mark| is_beyond(mark, old) && mark.timestamp != new.timestamp);
-        self.raise(new);
+        let seen = {
+            let mut known = self.lock();
+            let before = known.mark;
+            known.raise(new);
+            before.filter(|mark| is_beyond(mark, old) && mark.timestamp != new.timestamp)
+        };
         match seen {
             Some(mark) if is_beyond(&mark, &new) => Ok(false),
             // It would have had to go through where the sibling has seen it.
@@ -164,11 +173,7 @@ impl Register {
 
     /// S4: raises the mark to `row`, which a SERIAL read or an applied write has shown. It never goes back.
     pub(crate) fn raise(&self, row: Row) {
-        let mut known = self.lock();
-        known.mark = Some(match known.mark {
-            Some(mark) => further(mark, row),
-            None => row,
-        });
+        self.lock().raise(row);
     }
 }
 
