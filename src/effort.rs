@@ -54,6 +54,11 @@ impl Effort {
         Ok(())
     }
 
+    /// Takes note that what was written can't be used yet, and perhaps never.
+    pub(crate) fn note_doubt(&mut self, why: &str) {
+        self.doubt.get_or_insert_with(|| StoreError::new(StoreErrorKind::Unknown, why));
+    }
+
     /// Takes note of a read's failure, or returns the refusal that no retry mends.
     pub(crate) fn note_read(&mut self, error: StoreError, at: &Register) -> Result<(), Error> {
         match error.kind() {

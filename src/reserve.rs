@@ -207,10 +207,9 @@ impl Protocol {
                 self.pace.won(began.elapsed());
                 // S1: the first of the two proofs. S4: an applied write raises the mark.
                 if !self.register.judge_written(row, row.changed(change))? {
-                    effort.doubt.get_or_insert_with(|| {
-                        let message = "the write was applied, and the row was seen beyond it before the answer came";
-                        StoreError::new(StoreErrorKind::Unknown, message)
-                    });
+                    effort.note_doubt(
+                        "the write was applied, and the row was seen beyond it before the answer came",
+                    );
                     return Ok(Attempt::Lost);
                 }
                 if self.verify == Verify::Always && !cfg!(planted_bug = "no-cross-check") {
@@ -227,13 +226,13 @@ impl Protocol {
                     return Ok(Attempt::Ours);
                 }
                 let found = found.inspect(|found| self.pace.saw(found.node, &self.identity));
-                // S1: a clean `false` is never claimed.
                 if cfg!(planted_bug = "hint-raises-mark") {
                     // As one does who looks at the value alone: a mark is a pair.
                     let value = found.map_or(row.timestamp.value, |found| found.value);
                     let timestamp = LamportTimestamp::new(value, row.timestamp.node);
                     self.register.raise(Row { timestamp, ..*row });
                 }
+                // S1: a clean `false` is never claimed.
                 Ok(match found.and_then(|found| hinted(row, found)) {
                     Some(newer) => Attempt::Stale { newer },
                     None => Attempt::Lost,
@@ -278,11 +277,7 @@ impl Protocol {
         target: LamportTimestamp,
         effort: &mut Effort,
     ) -> Result<(), Error> {
-        let unread = || {
-            let message = "the write was applied, and the read that confirms it got no answer";
-            StoreError::new(StoreErrorKind::Unknown, message)
-        };
-        effort.doubt.get_or_insert_with(unread);
+        effort.note_doubt("the write was applied, and the read that confirms it got no answer");
         let sent = self.register.mark();
         let found = self.read_register(effort).await?;
         let found = self.register.judge_applied(target, sent.as_ref(), found)?;
@@ -303,8 +298,8 @@ impl Protocol {
         Err(self.register.stop(StopCause::PlainWrite(evidence)))
     }
 
-    /// Says once that a clock is wrong. No reason to stop: a node that is ahead writes rows that are sound, and what a
-    /// plain write from the future hides is missed by the cross-check.
+    /// Says once that a clock is wrong. No reason to stop: a node that is ahead writes rows that are sound, and a plain
+    /// write from the future shadows the next write, which the cross-check notices.
     fn warn_of_clocks(&self, written_us: i64) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let limit = i64::try_from((now + MAX_AHEAD).as_micros()).unwrap_or(i64::MAX);

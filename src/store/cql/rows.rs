@@ -25,11 +25,15 @@ impl Verdict {
     /// `None` if the answer says nothing of the kind.
     pub(super) fn outcome(self) -> Option<Swapped> {
         // ScyllaDB sends the OLD row along with `applied = true`: it is dropped here.
-        let found = self.value.zip(self.node);
-        let found = found.map(|(value, node)| LamportTimestamp::new(value, node));
+        let found = timestamp(self.value, self.node);
         let unless = Swapped::NotApplied { found };
         self.applied.map(|applied| if applied { Swapped::Applied } else { unless })
     }
+}
+
+/// A timestamp, where both of its halves are there.
+fn timestamp(value: Option<i64>, node: Option<Uuid>) -> Option<LamportTimestamp> {
+    value.zip(node).map(|(value, node)| LamportTimestamp::new(value, node))
 }
 
 /// One row of `counters`.
@@ -71,7 +75,7 @@ impl Counter {
 
     /// The timestamp alone, where the row has both of its halves.
     pub(super) fn timestamp(&self) -> Option<LamportTimestamp> {
-        self.value.zip(self.node).map(|(value, node)| LamportTimestamp::new(value, node))
+        timestamp(self.value, self.node)
     }
 
     /// S9: all columns of the definition, or none of them in a table that was made by hand.

@@ -299,6 +299,9 @@ impl Schema {
     /// S6: a birth for every row that has no identity of its own. Those that have one already keep it.
     async fn write_births(&self, deadline: Instant) -> Result<u64, StoreError> {
         let client = &self.store.client;
+        let no_entropy =
+            |error: Error| StoreError::new(StoreErrorKind::NotApplied, error.to_string());
+        let identity = Identity::draw(Arc::new(OsEntropy)).map_err(no_entropy)?;
         let mut written = 0;
         let mut last = None;
         loop {
@@ -308,10 +311,7 @@ impl Schema {
             };
             last = Some(end);
             for listed in rows.iter().filter(|listed| is_adopted(&listed.row)) {
-                let birth =
-                    Identity::draw(Arc::new(OsEntropy)).and_then(|own| own.birth()).map_err(
-                        |error| StoreError::new(StoreErrorKind::NotApplied, error.to_string()),
-                    )?;
+                let birth = identity.birth().map_err(no_entropy)?;
                 let (name, values) = (&listed.name, (listed.name.as_str(), birth));
                 let outcome =
                     client.write(Action::WriteBirth, Some(name), values, deadline).await?;

@@ -185,8 +185,8 @@ impl Action {
         }
     }
 
-    /// S8: reads of one row that decide anything are serial. Writes are committed at QUORUM of all datacenters, and not of one: its losing
-    /// could then take committed values along. SERIAL is no level to commit at.
+    /// S8: reads of one row that decide anything are serial. Writes are committed at QUORUM of all datacenters, and not
+    /// of one: its losing could then take committed values along. SERIAL is no level to commit at.
     pub(super) fn consistency(self) -> Consistency {
         match self {
             Self::Read | Self::ReadBirth | Self::ReadFormat => Consistency::Serial,

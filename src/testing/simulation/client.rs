@@ -31,20 +31,19 @@ struct Opened {
 /// Lives of one client, one after the other, until the world has healed.
 pub(super) async fn live(world: Arc<World>, name: String, paper: Paper) {
     loop {
-        let Ok(recorder) = paper.recorder(&name, world.chance.uuid(), &world.ticks) else { return };
+        let recorder = match paper.recorder(&name, world.chance.uuid(), &world.ticks) {
+            Ok(recorder) => recorder,
+            Err(error) => return world.is_stuck(format!("{name} can't record: {error}")),
+        };
         let connection = world.store.connect();
         let handle = StoreHandle::new(connection.clone());
         let generators = open(&world, &handle, &recorder).await;
         if world.chance.happens(150) {
             connection.panic(100);
         }
-        if world.is_healed() {
-            for generator in generators {
-                gives_again(&world, &name, &generator).await;
-            }
-            return;
+        if !world.is_healed() {
+            run(&world, &connection, &generators).await;
         }
-        run(&world, &connection, &generators).await;
         connection.panic(0);
         if world.is_healed() {
             for generator in &generators {

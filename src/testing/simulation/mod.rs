@@ -112,7 +112,12 @@ async fn simulate(seed: u64) -> (Vec<(String, Paper)>, Vec<String>, BTreeMap<&'s
 
     let mut papers = vec![("operator".to_owned(), Paper::default())];
     let recorder = papers[0].1.recorder("operator", chance.uuid(), &world.ticks);
-    let Ok(recorder) = recorder else { return (papers, vec![], BTreeMap::new()) };
+    let recorder = match recorder {
+        Ok(recorder) => recorder,
+        Err(error) => {
+            return (papers, vec![format!("the operator can't record: {error}")], BTreeMap::new());
+        }
+    };
     let operator = Operator::new(world.clone(), recorder);
     if let Err(error) = operator.create().await {
         world.is_stuck(format!("no sequence can be created: {error}"));

@@ -33,17 +33,13 @@ pub(super) struct Operator {
 
 impl Operator {
     pub(super) fn new(world: Arc<World>, recorder: Recorder) -> Self {
-        let handle = StoreHandle::new(world.store.connect());
-        let catalog =
-            Catalog::new(&handle).record(&recorder).entropy(Arc::new(world.chance.clone()));
+        let catalog = catalog(&world, &recorder);
         Self { world, recorder, catalog }
     }
 
     /// A catalog on a new handle: one that has stopped stays so.
     fn fresh_catalog(&self) -> Catalog {
-        let handle = StoreHandle::new(self.world.store.connect());
-        let chance = Arc::new(self.world.chance.clone());
-        Catalog::new(&handle).record(&self.recorder).entropy(chance)
+        catalog(&self.world, &self.recorder)
     }
 
     /// Every sequence is created while nothing goes wrong yet.
@@ -167,6 +163,12 @@ impl Operator {
         let wider = (min.saturating_sub(50), max.saturating_add(50));
         drop(self.catalog.alter(name.clone(), Some(wider.0), Some(wider.1)).await);
     }
+}
+
+/// A catalog on a handle of its own.
+fn catalog(world: &World, recorder: &Recorder) -> Catalog {
+    let handle = StoreHandle::new(world.store.connect());
+    Catalog::new(&handle).record(recorder).entropy(Arc::new(world.chance.clone()))
 }
 
 /// Weather: what goes wrong with calls, for a while each.
