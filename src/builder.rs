@@ -152,10 +152,10 @@ impl SequenceBuilder {
         let policy = self.policy()?;
         let name = self.name.clone()?;
         let deadline = Instant::now() + self.timeout;
-        self.store.check(deadline).await?;
+        let identity = self.identity()?;
+        self.store.check(&identity, deadline).await?;
         let opened = self.store.open(&name);
         opened.register.check()?;
-        let identity = self.identity()?;
         let mut protocol = Protocol::new(opened, identity, self.verify);
         let row = self.find_or_create(&protocol, deadline).await?;
         self.accept(&name, &row)?;

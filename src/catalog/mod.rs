@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::identity::{Entropy, Identity, OsEntropy};
 use crate::reserve::{Protocol, Verify};
 use crate::runtime;
-use crate::store::{Listed, Row, StoreErrorKind, StoreHandle};
+use crate::store::{Listed, Row, StoreHandle};
 use crate::tape::Recording;
 use crate::timestamp::LamportTimestamp;
 
@@ -242,15 +242,10 @@ impl Catalog {
         limit: u32,
     ) -> Result<Vec<Result<SequenceInfo, CorruptSequence>>, Error> {
         let deadline = Instant::now() + self.timeout;
-        self.store.check(deadline).await?;
-        let listed = self.store.store().list(after, limit, deadline).await;
-        let location = self.store.location_arc().clone();
-        let listed = listed.map_err(|source| match source.kind() {
-            StoreErrorKind::NotApplied | StoreErrorKind::Unknown => {
-                Error::Unavailable { location, waited: self.timeout, source: Some(source) }
-            }
-            _ => Error::Refused { location, source },
-        })?;
+        let identity = Identity::draw(self.entropy.clone())?;
+        self.store.check(&identity, deadline).await?;
+        let list = || self.store.store().list(after, limit, deadline);
+        let listed = self.store.ask(&identity, deadline, list).await?;
         let info = |Listed { name, row }| match row {
             Ok(row) => Ok(SequenceInfo::new(name, &row)),
             Err(problem) => Err(CorruptSequence { name, problem }),
@@ -327,8 +322,8 @@ impl Catalog {
     {
         let name = name.try_into().map_err(Into::into)?;
         let deadline = Instant::now() + self.timeout;
-        self.store.check(deadline).await?;
         let identity = Identity::draw(self.entropy.clone())?;
+        self.store.check(&identity, deadline).await?;
         let protocol = Protocol::new(self.store.open(&name), identity, Verify::Always);
         Ok(Call { protocol, deadline, recording: self.recording.clone() })
     }

@@ -7,9 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
-use super::{Store, StoreError, StoreErrorKind};
+use super::{Store, StoreError, StoreErrorKind, StoreFuture};
+use crate::backoff::Backoff;
 use crate::definition::SequenceName;
 use crate::error::Error;
+use crate::identity::Identity;
 use crate::register::Register;
 
 /// A connection to a store, shared by every sequence that is opened through it. Cheap to clone.
@@ -65,25 +67,45 @@ impl StoreHandle {
         &self.0.store
     }
 
-    /// Checks the store once per handle (S9, S16); a check that failed is made again by the next call.
-    pub(crate) async fn check(&self, deadline: Instant) -> Result<(), Error> {
+    /// Checks the store once per handle (S9, S16); a check that failed is made again.
+    pub(crate) async fn check(&self, identity: &Identity, deadline: Instant) -> Result<(), Error> {
+        let Inner { checked, store, .. } = &*self.0;
+        let check = || -> StoreFuture<'_, ()> {
+            Box::pin(async {
+                checked.get_or_try_init(|| store.check(deadline)).await?;
+                Ok(())
+            })
+        };
+        self.ask(identity, deadline, check).await
+    }
+
+    /// A question to the store as a whole, repeated until it answers or the deadline passes: it changes nothing.
+    pub(crate) async fn ask<'a, T>(
+        &'a self,
+        identity: &Identity,
+        deadline: Instant,
+        question: impl Fn() -> StoreFuture<'a, T>,
+    ) -> Result<T, Error> {
         let began = Instant::now();
-        let check = self.0.checked.get_or_try_init(|| self.0.store.check(deadline));
-        let checked = tokio::time::timeout_at(deadline, check).await;
-        let location = self.location_arc();
-        match checked {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(source)) if is_passing(&source) => Err(Error::Unavailable {
-                location: location.clone(),
-                waited: began.elapsed(),
-                source: Some(source),
-            }),
-            Ok(Err(source)) => Err(Error::Refused { location: location.clone(), source }),
-            Err(_) => Err(Error::Unavailable {
-                location: location.clone(),
-                waited: began.elapsed(),
-                source: None,
-            }),
+        let mut backoff = Backoff::default();
+        let mut trouble = None;
+        loop {
+            match tokio::time::timeout_at(deadline, question()).await {
+                Ok(Ok(answer)) => return Ok(answer),
+                Ok(Err(source)) if is_passing(&source) => trouble = Some(source),
+                Ok(Err(source)) => {
+                    return Err(Error::Refused { location: self.location_arc().clone(), source });
+                }
+                // The deadline has passed.
+                Err(_) => {}
+            }
+            if !backoff.wait(identity, deadline).await {
+                return Err(Error::Unavailable {
+                    location: self.location_arc().clone(),
+                    waited: began.elapsed(),
+                    source: trouble,
+                });
+            }
         }
     }
 

@@ -193,7 +193,10 @@ impl Store for FaultyStore {
     }
 
     fn check(&self, deadline: Instant) -> StoreFuture<'_, ()> {
-        self.memory.check(deadline)
+        Box::pin(async move {
+            self.check_there()?;
+            self.memory.check(deadline).await
+        })
     }
 
     fn peek<'a>(
@@ -266,7 +269,10 @@ impl Store for FaultyStore {
         limit: u32,
         deadline: Instant,
     ) -> StoreFuture<'a, Vec<Listed>> {
-        self.memory.list(after, limit, deadline)
+        Box::pin(async move {
+            self.check_there()?;
+            self.memory.list(after, limit, deadline).await
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lamport_seq::{Definition, Error, Sequence, State, TryNextError};
+use lamport_seq::{Catalog, Definition, Error, Sequence, State, TryNextError};
 use tokio::time::Instant;
 
 use crate::faulty::{Fault, FaultyStore, tens};
@@ -136,6 +136,33 @@ async fn s13_while_the_store_is_away_errors_come_at_the_deadline_and_afterwards_
     store.set_away(false);
     assert_eq!(sequence.next_id().await.unwrap(), 11, "no restart is needed");
     assert!(matches!(sequence.state(), State::Ready));
+}
+
+#[tokio::test(start_paused = true)]
+async fn s13_a_client_that_starts_while_the_store_is_away_waits_for_it_until_its_deadline() {
+    let store = FaultyStore::new();
+    store.set_away(true);
+    let began = Instant::now();
+    let error = tens(&store.handle()).await.unwrap_err();
+    assert!(matches!(error, Error::Unavailable { .. }), "{error:?}");
+    assert_eq!(began.elapsed(), Duration::from_secs(2));
+    let back = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        store.set_away(false);
+    };
+    let handle = store.handle();
+    let (opened, ()) = tokio::join!(tens(&handle), back);
+    assert_eq!(opened.unwrap().next_id().await.unwrap(), 1);
+
+    store.set_away(true);
+    let handle = store.handle();
+    let catalog = Catalog::new(&handle);
+    let back = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        store.set_away(false);
+    };
+    let (listed, ()) = tokio::join!(catalog.list(None, 10), back);
+    assert_eq!(listed.unwrap().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
