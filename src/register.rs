@@ -123,6 +123,9 @@ impl Register {
         if found.retired {
             return Err(self.stop(StopCause::Retired));
         }
+        if let Some(problem) = before_the_start(&found) {
+            return Err(self.stop(StopCause::Corrupt(problem)));
+        }
         self.raise(found);
         Ok(found)
     }
@@ -193,6 +196,16 @@ fn contradiction(seen: &Row, found: &Row) -> Option<StopCause> {
     let changed_hands =
         was.value == is.value && was.node != is.node && !cfg!(planted_bug = "other-hands-accepted");
     (went_back || changed_hands).then_some(StopCause::Regressed { seen: was, found: is })
+}
+
+/// S9: a value that no client writes: the ids after it would lie before the first one, perhaps out of bounds.
+fn before_the_start(found: &Row) -> Option<String> {
+    // A row without definition has no start of its own.
+    let definition = found.definition?;
+    let value = found.timestamp.value;
+    definition.is_beyond(definition.initial_value(), value).then(|| {
+        format!("its value is {value}, and its ids begin with {}", definition.start_value())
+    })
 }
 
 /// The further of two rows of one sequence, with the wider bounds of the two.

@@ -125,6 +125,22 @@ async fn s10_a_row_without_definition_goes_one_by_one_or_not_at_all() {
     assert_eq!(plain.next_id().await.unwrap(), -6);
 }
 
+/// Set back by a plain write to before its start, the row would give ids that lie out of the sequence's bounds.
+/// Found by a simulated world.
+#[tokio::test(start_paused = true)]
+async fn s9_a_row_whose_value_lies_before_the_start_gives_no_ids() {
+    let falling = Definition::builder().increment_by(-1).build().unwrap();
+    for (definition, value) in [(Definition::default(), -7), (falling, 1)] {
+        let store = FaultyStore::new();
+        tens(&store.handle()).create_if_missing(definition).await.unwrap();
+        store.memory.tamper(&orders(), Some(at(stored(&store).await, value)));
+        let error = tens(&store.handle()).create_if_missing(definition).await.unwrap_err();
+        let cause = &error.stop().unwrap().cause;
+        assert!(matches!(cause, StopCause::Corrupt(_)), "{cause:?}");
+        assert_eq!(stored(&store).await.timestamp.value, value, "nothing was changed");
+    }
+}
+
 /// A write is under way when a sibling takes the row on, a backup is restored, the write is applied to what it expects,
 /// and another client has taken the row further than ever before anybody looks: the sibling gave those ids before.
 /// Found by a simulated world.
