@@ -11,7 +11,7 @@ fn the_same_seed_gives_the_same_history_to_the_byte() {
     }
 }
 
-/// `cargo xtask test` runs 20,000 of them.
+/// `cargo xtask test` runs 10,000 of them.
 #[test]
 fn worlds_are_clean_and_not_empty() {
     let (mut unknown, mut stops, mut ids, mut refused) = (0, 0, 0, 0);

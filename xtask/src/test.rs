@@ -65,7 +65,7 @@ fn workspace_tests(report: &mut Report) -> anyhow::Result<()> {
 fn simulated_worlds(report: &mut Report) -> anyhow::Result<()> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let fresh = now.as_secs().saturating_mul(1_000_000);
-    for (name, from, seeds) in [("fixed", 0, 20_000), ("fresh", fresh, 2_000)] {
+    for (name, from, seeds) in [("fixed", 0, 10_000), ("fresh", fresh, 2_000)] {
         let mut command = cargo(&["run", "--quiet", "--locked"]);
         command.args(["--package", "lamport-seq-simulate", "--"]);
         command.args(["--from", &from.to_string(), "--seeds", &seeds.to_string()]);
