@@ -20,8 +20,8 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let text = crate::settings::read_small(path).map_err(|error| {
+    pub(crate) fn read(path: &Path, patience: Duration) -> Result<Self, Failure> {
+        let text = crate::settings::read_small(path, patience).map_err(|error| {
             Failure::usage(format!("can't read the configuration file {}", path.display()))
                 .source(error)
                 .hint("--config and LSEQ_CONFIG name a TOML file; leave them out to use none")

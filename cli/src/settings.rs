@@ -4,6 +4,8 @@ use std::env::{self, VarError};
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 use crate::commands::Context;
@@ -27,7 +29,10 @@ pub(crate) struct Settings {
 impl Settings {
     pub(crate) fn resolve(context: &Context) -> Result<Self, Failure> {
         let file = context.config.clone().or(variable("LSEQ_CONFIG")?.map(PathBuf::from));
-        let config = file.map_or(Ok(Config::default()), |file| Config::read(&file))?;
+        let config = match file {
+            Some(file) => Config::read(&file, context.timeout.unwrap_or(TIMEOUT))?,
+            None => Config::default(),
+        };
         let timeout = context.timeout.or(config.timeout);
         let named = match context.store.clone() {
             Some(url) if url.is_empty() => {
@@ -46,7 +51,11 @@ impl Settings {
             .hint(PASSWORDS));
         }
         // A file has no password, and one that is meant for a cluster does no harm.
-        let password = if url.starts_with("sqlite:") { None } else { password(&config)? };
+        let password = if url.starts_with("sqlite:") {
+            None
+        } else {
+            password(&config, timeout.unwrap_or(TIMEOUT))?
+        };
         Ok(Self { url, password, timeout, folder: None })
     }
 }
@@ -69,23 +78,38 @@ fn variable(name: &str) -> Result<Option<String>, Failure> {
     }
 }
 
-fn password(config: &Config) -> Result<Option<String>, Failure> {
+fn password(config: &Config, patience: Duration) -> Result<Option<String>, Failure> {
     match (variable("LSEQ_PASSWORD")?, variable("LSEQ_PASSWORD_FILE")?) {
         (Some(_), Some(_)) => {
             Err(Failure::usage("both LSEQ_PASSWORD and LSEQ_PASSWORD_FILE are set")
                 .hint("unset the one that is not meant"))
         }
         (Some(password), None) => Ok(Some(password)),
-        (None, Some(file)) => read_password(Path::new(&file)).map(Some),
+        (None, Some(file)) => read_password(Path::new(&file), patience).map(Some),
         (None, None) => match &config.password_file {
-            Some(file) => read_password(file).map(Some),
+            Some(file) => read_password(file, patience).map(Some),
             None => Ok(config.password.clone()),
         },
     }
 }
 
-/// The text of a file that a person wrote. Something else, as a device that never ends, is not read to its end.
-pub(crate) fn read_small(path: &Path) -> io::Result<String> {
+/// The text of a file that a person wrote, or of a pipe that comes to its end within `patience`.
+///
+/// What never ends is not read to its end, and what nobody writes to, as a FIFO, is not waited for: the thread that
+/// is stuck with it goes with the process.
+pub(crate) fn read_small(path: &Path, patience: Duration) -> io::Result<String> {
+    let file = path.to_owned();
+    let (done, text) = mpsc::channel();
+    thread::Builder::new().spawn(move || done.send(read_at_most(&file)))?;
+    text.recv_timeout(patience).unwrap_or_else(|_| {
+        let message = format!(
+            "its end has not come for {patience:?}: does nobody write to it? --timeout waits longer"
+        );
+        Err(io::Error::new(io::ErrorKind::TimedOut, message))
+    })
+}
+
+fn read_at_most(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(LARGEST_FILE + 1).read_to_string(&mut text)?;
     if text.len() as u64 > LARGEST_FILE {
@@ -98,12 +122,13 @@ pub(crate) fn read_small(path: &Path) -> io::Result<String> {
 const LARGEST_FILE: u64 = 64 * 1024;
 
 /// The first line of the file, and there must be no other.
-fn read_password(file: &Path) -> Result<String, Failure> {
+fn read_password(file: &Path, patience: Duration) -> Result<String, Failure> {
     let complaint = |problem: &str| {
         Failure::usage(format!("the password file {} {problem}", file.display()))
             .hint("it holds the password and nothing else")
     };
-    let text = read_small(file).map_err(|error| complaint("can't be read").source(error))?;
+    let text =
+        read_small(file, patience).map_err(|error| complaint("can't be read").source(error))?;
     let password = text.strip_suffix('\n').unwrap_or(&text);
     let password = password.strip_suffix('\r').unwrap_or(password);
     match password {

@@ -242,3 +242,42 @@ fn a_password_comes_from_one_place() {
     let embedded = file.without("LSEQ_STORE").with("LSEQ_STORE", "sqlite:ids.db");
     embedded.done(&["create", "orders"]);
 }
+
+/// A pipe that nobody writes to was waited for without end.
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_read_if_it_ends_in_time_and_not_waited_for_if_it_does_not() {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+
+    let world = World::bare();
+    for pipe in ["silent", "late"] {
+        assert!(Command::new("mkfifo").arg(world.path(pipe)).status().unwrap().success());
+    }
+    assert_snapshot!(world.run(&["list", "--config", "silent", "--timeout", "300ms"]), @"
+    exit 2
+    --- stderr
+    error: can't read the configuration file silent
+    caused by: its end has not come for 300ms: does nobody write to it? --timeout waits longer
+
+    hint: --config and LSEQ_CONFIG name a TOML file; leave them out to use none
+    ");
+    let store = ["--store", "cassandra://shop@127.0.0.1:1/shop", "--timeout", "300ms"];
+    let protected =
+        World::bare().with("LSEQ_PASSWORD_FILE", world.path("silent").to_str().unwrap());
+    let shown = protected.run(&[&["list"][..], &store].concat());
+    assert!(shown.starts_with("exit 2\n"), "{shown}");
+    assert!(shown.contains("caused by: its end has not come for 300ms"), "{shown}");
+    let shown = world.run(&["list", "--config", "/dev/zero"]);
+    assert!(shown.contains("caused by: it is larger than 64 KiB"), "{shown}");
+
+    // As `--config <(...)`, whose writer may take its time.
+    let text = "store = 'sqlite:ids.db'\n";
+    let reader = world.spawn(&["alloc", "orders", "--create", "--config", "late"]);
+    std::fs::write(world.path("late"), text).unwrap();
+    assert_eq!(reader.wait_with_output().unwrap().stdout, b"1\n");
+    let mut command = world.command(&["alloc", "orders", "--config", "/dev/stdin"]);
+    let mut reader = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    reader.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    assert_eq!(reader.wait_with_output().unwrap().stdout, b"2\n");
+}
