@@ -39,7 +39,8 @@ Exit codes:
 
 With --json, standard output has one JSON object a line (`lseq COMMAND --help` says which), and
 every error, warning and note on standard error is one too:
-{\"error\":..,\"causes\":[..],\"hint\":..,\"exit\":N}, {\"warning\":..}, {\"note\":..}.";
+{\"error\":..,\"causes\":[..],\"hint\":..,\"exit\":N}, {\"warning\":..}, {\"note\":..}. So is every line that
+-v or RUST_LOG logs: {\"timestamp\":..,\"level\":..,\"message\":..,\"target\":..}, and what belongs to it.";
 
 /// Unique integer ids from Apache Cassandra, ScyllaDB or an embedded file.
 ///

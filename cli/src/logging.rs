@@ -2,6 +2,7 @@
 
 use std::io;
 
+use tracing::subscriber::set_global_default;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -22,13 +23,13 @@ pub(crate) fn start(verbose: u8, printer: Printer) -> Result<(), Failure> {
             .with_default_directive(LevelFilter::OFF.into())
             .parse_lossy(directives(verbose)),
     };
-    let subscriber = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .with_ansi(printer.colours_errors())
-        .finish();
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     // It can only be set once, and only here.
-    drop(tracing::subscriber::set_global_default(subscriber));
+    drop(if printer.is_json() {
+        set_global_default(subscriber.json().flatten_event(true).finish())
+    } else {
+        set_global_default(subscriber.with_ansi(printer.colours_errors()).finish())
+    });
     Ok(())
 }
 

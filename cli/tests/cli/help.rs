@@ -89,7 +89,8 @@ fn the_command() {
 
     With --json, standard output has one JSON object a line (`lseq COMMAND --help` says which), and
     every error, warning and note on standard error is one too:
-    {"error":..,"causes":[..],"hint":..,"exit":N}, {"warning":..}, {"note":..}.
+    {"error":..,"causes":[..],"hint":..,"exit":N}, {"warning":..}, {"note":..}. So is every line that
+    -v or RUST_LOG logs: {"timestamp":..,"level":..,"message":..,"target":..}, and what belongs to it.
     "#);
     let bare = World::bare().run(&[]);
     assert!(bare.starts_with("exit 2\n--- stderr\nUnique integer ids"), "{bare}");
