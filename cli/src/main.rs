@@ -17,6 +17,7 @@ mod report;
 mod secret;
 mod settings;
 mod usage;
+mod visible;
 
 use std::process::ExitCode;
 

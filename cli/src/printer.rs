@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use serde_json::{Value, json};
 
 use crate::secret;
+use crate::visible::visible;
 
 /// How this run prints.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +76,9 @@ impl Printer {
         if self.json {
             Self::lines(&format!("{object}\n"))
         } else {
-            Self::lines(&format!("{text}\n"))
+            let text = text.to_string();
+            let lines = text.lines().map(|line| visible(line) + "\n");
+            Self::lines(&lines.collect::<String>())
         }
     }
 
@@ -110,7 +113,7 @@ impl Printer {
             to_stderr(&format!("{}\n", json!({ kind: text })));
         } else {
             let label = paint(colour, &format!("{kind}:"), self.colour);
-            to_stderr(&format!("{label} {text}\n"));
+            to_stderr(&format!("{label} {}\n", visible(text)));
         }
     }
 
@@ -124,13 +127,15 @@ impl Printer {
             let object = json!({ "error": message, "causes": causes, "hint": hint, "exit": exit });
             return to_stderr(&format!("{object}\n"));
         }
-        let label = |colour, label| paint(colour, label, self.colour);
-        let mut lines = vec![format!("{} {message}", label(RED, "error:"))];
-        lines.extend(causes.iter().map(|cause| format!("{} {cause}", label(RED, "caused by:"))));
+        let line = |colour, label, text| {
+            format!("{} {}", paint(colour, label, self.colour), visible(text))
+        };
+        let mut lines = vec![line(RED, "error:", &message)];
+        lines.extend(causes.iter().map(|cause| line(RED, "caused by:", cause)));
         if !hints.is_empty() {
             lines.push(String::new());
         }
-        lines.extend(hints.iter().map(|hint| format!("{} {hint}", label(CYAN, "hint:"))));
+        lines.extend(hints.iter().map(|hint| line(CYAN, "hint:", hint)));
         to_stderr(&(lines.join("\n") + "\n"));
     }
 }

@@ -75,8 +75,9 @@ fn messages(error: &anyhow::Error) -> Vec<String> {
     messages
 }
 
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// Blanks within a line stay: they may be of a name.
+pub(crate) fn one_line(text: &str) -> String {
+    text.lines().map(str::trim_ascii).collect::<Vec<_>>().join(" ")
 }
 
 fn hint_of(error: &anyhow::Error) -> Option<String> {

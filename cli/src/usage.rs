@@ -8,6 +8,7 @@ use clap::error::ErrorKind;
 use crate::args::Cli;
 use crate::exit::Exit;
 use crate::printer::Printer;
+use crate::report::one_line;
 
 /// Prints help or version as asked for, or the error with what to do about it.
 pub(crate) fn report(error: &clap::Error) -> Exit {
@@ -70,8 +71,4 @@ fn split(text: &str) -> (String, Vec<String>) {
         }
     }
     (message, hints)
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -12,6 +12,7 @@ use serde_json::json;
 use super::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::visible::visible;
 
 /// Check recorded histories: that no id was given twice, and all else that is promised
 ///
@@ -96,7 +97,7 @@ fn text(report: &Report) -> String {
     let mut lines = String::new();
     // Writing to a string does not fail.
     for violation in &report.violations {
-        let _ = writeln!(lines, "{violation}");
+        let _ = writeln!(lines, "{}", visible(&violation.to_string()));
     }
     let found: u64 = report.found.values().sum();
     if let Some(more) = found.checked_sub(report.violations.len() as u64).filter(|more| *more > 0) {

@@ -9,6 +9,7 @@ use super::{Context, status};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::visible::visible;
 
 /// How many sequences are asked for at a time.
 const PAGE: u32 = 500;
@@ -96,10 +97,15 @@ fn write_line(lines: &mut String, line: &Line, json: bool) {
             let (value, remaining) = (info.timestamp.value, info.remaining());
             let used = status::share(info);
             let state = if info.retired { "dropped" } else { "-" };
-            writeln!(lines, "{value:>20} {remaining:>20} {used:>9}  {state:<8} {}", info.name)
+            writeln!(
+                lines,
+                "{value:>20} {remaining:>20} {used:>9}  {state:<8} {}",
+                visible(info.name.as_str())
+            )
         }
         Err(corrupt) => {
             let CorruptSequence { name, problem, .. } = corrupt;
+            let (name, problem) = (visible(name.as_str()), visible(problem));
             writeln!(
                 lines,
                 "{:>20} {:>20} {:>9}  {:<8} {name}: {problem}",
