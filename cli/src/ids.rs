@@ -7,7 +7,7 @@ use lamport_seq::IdRange;
 /// What one write may hold for a pipe to take it whole or not at all (`PIPE_BUF` on Linux): a command that is
 /// killed leaves no half id behind, which would look like another id.
 const WRITE: usize = 4096;
-/// Room for the longest line, and a size that is copied in one go.
+/// Room for the longest line.
 const LINE: usize = 32;
 
 /// Writes ids one a line, in writes of whole lines.
@@ -29,20 +29,15 @@ impl<W: Write> IdWriter<W> {
 
     /// Writes all ids of `range`; when it returns, they have been handed to the operating system.
     pub(crate) fn write(&mut self, range: IdRange) -> io::Result<()> {
-        let mut line = Line { bytes: [0; LINE], digit: 0, len: 0 };
-        let mut counts_up = false;
+        let mut digits = itoa::Buffer::new();
         for id in range {
-            if !(counts_up && line.count_up()) {
-                line.set(self.before, id, self.after);
-                // Where its digits without the sign go up by one from each id to the next.
-                counts_up = matches!((range.increment(), id), (1, 0..) | (-1, ..0));
-            }
             if self.filled > WRITE - LINE {
                 self.flush()?;
             }
-            // Longer than the line, as a copy of one size is one instruction or two: the next line goes over it.
-            self.buffer[self.filled..self.filled + LINE].copy_from_slice(&line.bytes);
-            self.filled += line.len;
+            for part in [self.before, digits.format(id).as_bytes(), self.after] {
+                self.buffer[self.filled..self.filled + part.len()].copy_from_slice(part);
+                self.filled += part.len();
+            }
         }
         self.flush()
     }
@@ -51,34 +46,6 @@ impl<W: Write> IdWriter<W> {
         self.out.write_all(&self.buffer[..self.filled])?;
         self.filled = 0;
         self.out.flush()
-    }
-}
-
-/// One line of output. Nine ids of ten differ from the one before in their last digit only.
-struct Line {
-    bytes: [u8; LINE],
-    /// Where the last digit is.
-    digit: usize,
-    len: usize,
-}
-
-impl Line {
-    fn set(&mut self, before: &[u8], id: i64, after: &[u8]) {
-        let mut digits = itoa::Buffer::new();
-        self.len = 0;
-        for part in [before, digits.format(id).as_bytes(), after] {
-            self.bytes[self.len..self.len + part.len()].copy_from_slice(part);
-            self.len += part.len();
-        }
-        self.digit = self.len - after.len() - 1;
-    }
-
-    /// Adds one to the last digit, if that is all there is to do.
-    fn count_up(&mut self) -> bool {
-        let digit = &mut self.bytes[self.digit];
-        let counts = *digit != b'9';
-        *digit += u8::from(counts);
-        counts
     }
 }
 
