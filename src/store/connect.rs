@@ -125,7 +125,6 @@ impl Connect {
 
     #[cfg(feature = "sqlite")]
     async fn sqlite(self) -> Result<StoreHandle, Error> {
-        use super::StoreErrorKind;
         use super::sqlite::SqliteStore;
 
         let path = self.url.strip_prefix("sqlite:").unwrap_or_default();
@@ -137,12 +136,11 @@ impl Connect {
         let opening = SqliteStore::builder(path).timeout(self.timeout).create(self.create);
         let store = opening.open().await.map_err(|source| {
             let location = self.url.as_str().into();
-            match source.kind() {
-                // Only tables may have been made, and opening again finds them.
-                StoreErrorKind::NotApplied | StoreErrorKind::Unknown => {
-                    Error::Unavailable { location, waited: began.elapsed(), source: Some(source) }
-                }
-                _ => Error::Refused { location, source },
+            // Only tables may have been made, and opening again finds them.
+            if source.is_passing() {
+                Error::Unavailable { location, waited: began.elapsed(), source: Some(source) }
+            } else {
+                Error::Refused { location, source }
             }
         })?;
         Ok(StoreHandle::new(store))

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
-use super::{Store, StoreError, StoreErrorKind, StoreFuture};
+use super::{Store, StoreFuture};
 use crate::backoff::Backoff;
 use crate::definition::SequenceName;
 use crate::error::Error;
@@ -92,7 +92,7 @@ impl StoreHandle {
         loop {
             match tokio::time::timeout_at(deadline, question()).await {
                 Ok(Ok(answer)) => return Ok(answer),
-                Ok(Err(source)) if is_passing(&source) => trouble = Some(source),
+                Ok(Err(source)) if source.is_passing() => trouble = Some(source),
                 Ok(Err(source)) => {
                     return Err(Error::Refused { location: self.location_arc().clone(), source });
                 }
@@ -117,10 +117,6 @@ impl StoreHandle {
             .or_insert_with(|| Arc::new(Register::new(name.clone(), self.location_arc().clone())));
         Opened { store: self.0.store.clone(), register: register.clone() }
     }
-}
-
-fn is_passing(error: &StoreError) -> bool {
-    matches!(error.kind(), StoreErrorKind::NotApplied | StoreErrorKind::Unknown)
 }
 
 impl fmt::Debug for StoreHandle {

@@ -304,6 +304,11 @@ impl StoreError {
         self.kind
     }
 
+    /// Whether trying again may help.
+    pub(crate) fn is_passing(&self) -> bool {
+        matches!(self.kind, StoreErrorKind::NotApplied | StoreErrorKind::Unknown)
+    }
+
     /// What to do about it, where the store knows.
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()

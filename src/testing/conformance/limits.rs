@@ -76,8 +76,7 @@ pub async fn a_read_ends_by_its_deadline(store: &dyn Store) {
     fn allowed<T>(call: &str, answer: Result<T, StoreError>) {
         if let Err(error) = answer {
             let kind = error.kind();
-            let passing = matches!(kind, StoreErrorKind::NotApplied | StoreErrorKind::Unknown);
-            assert!(passing, "{call} after its deadline is {kind:?}: {error}");
+            assert!(error.is_passing(), "{call} after its deadline is {kind:?}: {error}");
         }
     }
     let name = inserted(store, "late reads", fresh_row()).await;
