@@ -146,22 +146,18 @@ async fn s13_a_client_that_starts_while_the_store_is_away_waits_for_it_until_its
     let error = tens(&store.handle()).await.unwrap_err();
     assert!(matches!(error, Error::Unavailable { .. }), "{error:?}");
     assert_eq!(began.elapsed(), Duration::from_secs(2));
-    let back = async {
+    let back = async || {
         tokio::time::sleep(Duration::from_secs(1)).await;
         store.set_away(false);
     };
     let handle = store.handle();
-    let (opened, ()) = tokio::join!(tens(&handle), back);
+    let (opened, ()) = tokio::join!(tens(&handle), back());
     assert_eq!(opened.unwrap().next_id().await.unwrap(), 1);
 
     store.set_away(true);
     let handle = store.handle();
     let catalog = Catalog::new(&handle);
-    let back = async {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        store.set_away(false);
-    };
-    let (listed, ()) = tokio::join!(catalog.list(None, 10), back);
+    let (listed, ()) = tokio::join!(catalog.list(None, 10), back());
     assert_eq!(listed.unwrap().len(), 1);
 }
 

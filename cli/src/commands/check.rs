@@ -97,6 +97,7 @@ fn text(report: &Report) -> String {
     let mut lines = String::new();
     // Writing to a string does not fail.
     for violation in &report.violations {
+        // One line each: the name of a client may hold a line break.
         let _ = writeln!(lines, "{}", visible(&violation.to_string()));
     }
     let found: u64 = report.found.values().sum();
